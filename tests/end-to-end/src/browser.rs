@@ -1,4 +1,4 @@
-//! A headless browser with a profile and a download folder of its own.
+//! A headless browser with its own profile and download folder.
 
 use crate::driver::Driver;
 use crate::engine::{Capability, Engine};
@@ -17,7 +17,7 @@ use url::{ParseError, Url};
 mod conditions;
 mod tabs;
 
-// The order of the fields is the order of ending: driver (and with it the browser), then its files.
+// Fields are dropped in order: first the driver, which ends the browser, then the files.
 pub struct Browser {
     pub client: Client,
     pub engine: Engine,
@@ -27,7 +27,7 @@ pub struct Browser {
 }
 
 impl Browser {
-    /// Starts a browser with a profile of its own.
+    /// Starts a browser with a new profile.
     ///
     /// # Errors
     ///
@@ -36,7 +36,7 @@ impl Browser {
         Self::in_profile(tempfile::tempdir()?, None).await
     }
 
-    /// Starts one whose clock shows the time of this zone.
+    /// Starts a browser in this time zone.
     ///
     /// # Errors
     ///
@@ -46,7 +46,7 @@ impl Browser {
     }
 
     async fn in_profile(profile: TempDir, zone: Option<&str>) -> Result<Self> {
-        let engine = Engine::of_this_run()?;
+        let engine = Engine::from_env()?;
         let downloads = tempfile::tempdir()?;
         let folders = (profile.path(), downloads.path());
         let mut attempts = 0;
@@ -66,13 +66,13 @@ impl Browser {
                 program.command.env("TZ", zone);
             }
             let Value::Object(capabilities) = capabilities else {
-                unreachable!("they are written as objects");
+                unreachable!("capabilities are always objects");
             };
             let mut driver = match Driver::start(program) {
                 Ok(driver) => driver,
-                // The port that it has found free may be another program's by now: then it ends as it begins.
+                // Another program may have taken the free port meanwhile. Then the driver exits at once.
                 Err(reason) if attempts < 2 => {
-                    eprintln!("the driver of {engine:?} is started again: {reason}");
+                    eprintln!("starting the driver of {engine:?} again: {reason}");
                     attempts += 1;
                     continue;
                 }
@@ -80,22 +80,22 @@ impl Browser {
             };
             let connector = hyper_util::client::legacy::connect::HttpConnector::new();
             let mut builder = ClientBuilder::new(connector);
-            let session = builder.capabilities(capabilities);
-            let begun = match tokio::time::timeout(START, session.connect(&driver.address())).await
-            {
-                Ok(begun) => begun.map_err(|error| error.to_string()),
-                // WebKit's driver waits for ever for a browser that has ended as it began.
-                Err(_) => Err("the driver starts no browser".to_owned()),
-            };
-            match begun {
+            let builder = builder.capabilities(capabilities);
+            let session =
+                match tokio::time::timeout(START, builder.connect(&driver.address())).await {
+                    Ok(session) => session.map_err(|error| error.to_string()),
+                    // WebKit's driver waits forever for a browser that crashed at start.
+                    Err(_) => Err("the driver did not start a browser in time".to_owned()),
+                };
+            match session {
                 Ok(client) => {
-                    driver.own(client.session_id().await?.ok_or("no session")?);
+                    driver.set_session(client.session_id().await?.ok_or("no session")?);
                     break (driver, client);
                 }
-                // Nothing of a test has begun yet: on a busy machine a browser ends now and then as it begins,
-                // of some hundreds one.
+                // The test has not started yet, so a retry is safe. On a busy machine about one start in some
+                // hundreds fails.
                 Err(reason) if attempts < 2 => {
-                    eprintln!("{engine:?} is started again: {reason}");
+                    eprintln!("starting {engine:?} again: {reason}");
                     attempts += 1;
                 }
                 Err(reason) => return Err(reason.into()),
@@ -109,15 +109,15 @@ impl Browser {
             downloads,
         };
         if engine == Engine::Chromium {
-            chromium::keep_downloads(&browser).await?;
+            chromium::set_download_folder(&browser).await?;
         } else {
-            // Chromium has it from its command line.
+            // Chromium gets its size from the command line.
             browser.set_size(1280, 900).await?;
         }
         Ok(browser)
     }
 
-    /// Leaves the test out where the engine can't be put through it; say so before long work.
+    /// Skips the test unless the engine supports `capability`. Call it before slow steps.
     ///
     /// # Errors
     ///
@@ -126,12 +126,11 @@ impl Browser {
         self.engine.needs(capability)
     }
 
-    /// Ends the browser and starts another one on the same profile, as on another day: what the page
-    /// has stored is there again, all that was in memory is gone.
+    /// Ends the browser and starts another one with the same profile. Stored data stays, memory is lost.
     ///
     /// # Errors
     ///
-    /// As for [`Self::start`]; also where the engine keeps no profile ([`Engine::needs`]).
+    /// As for [`Self::start`]; also if the engine can't reuse a profile ([`Engine::needs`]).
     pub async fn start_again(self) -> Result<Self> {
         self.needs(Capability::Profile)?;
         let Self {
@@ -145,16 +144,16 @@ impl Browser {
         Self::in_profile(profile, None).await
     }
 
-    /// Opens an address in this tab.
+    /// Opens an address in the current tab.
     ///
     /// # Errors
     ///
-    /// The driver does not answer, or refuses the command.
+    /// The driver does not answer, or rejects the command.
     pub async fn open(&self, address: &str) -> Result<()> {
         Ok(self.client.goto(address).await?)
     }
 
-    /// Runs a script with arguments and gives its value; a promise is waited for.
+    /// Runs a script with arguments and returns its value. Awaits a promise.
     ///
     /// # Errors
     ///
@@ -163,11 +162,11 @@ impl Browser {
         Ok(self.client.execute(script, args).await?)
     }
 
-    /// Runs a script in this tab before those of every page that it opens from now on.
+    /// Runs a script before the scripts of every page that the current tab opens from now on.
     ///
     /// # Errors
     ///
-    /// The engine can't do it ([`Engine::needs`]), or the driver refuses.
+    /// The engine can't do it ([`Engine::needs`]), or the driver rejects the command.
     pub async fn before_each_page(&self, script: &str) -> Result<()> {
         self.needs(Capability::FirstScript)?;
         match self.engine {
@@ -176,11 +175,11 @@ impl Browser {
         }
     }
 
-    /// Sends a command of WebDriver.
+    /// Sends a WebDriver command.
     ///
     /// # Errors
     ///
-    /// The driver does not answer, or refuses the command.
+    /// The driver does not answer, or rejects the command.
     pub async fn command(
         &self,
         method: Method,
@@ -197,42 +196,41 @@ impl Browser {
             .await?)
     }
 
-    /// Loads the page anew, as its reader does: the drivers' own way passes by a service worker in Firefox.
+    /// Reloads the page from a script. In Firefox, the WebDriver command would bypass a service worker.
     ///
     /// # Errors
     ///
-    /// The page is not there anew within a minute.
+    /// The page does not load again within a minute.
     pub async fn reload(&self) -> Result<()> {
-        self.run("window.isBefore = true; location.reload()", vec![])
+        self.run("window.isPrevious = true; location.reload()", vec![])
             .await?;
-        until("the page anew", Duration::from_secs(60), async || {
-            let is_anew = "return document.readyState === 'complete' && !window.isBefore";
-            Ok(match self.run(is_anew, vec![]).await? == true {
+        until("the page to reload", Duration::from_secs(60), async || {
+            let is_reloaded = "return document.readyState === 'complete' && !window.isPrevious";
+            Ok(match self.run(is_reloaded, vec![]).await? == true {
                 true => Seen::Yes(()),
-                false => Seen::NotYet("the page of before".to_owned()),
+                false => Seen::NotYet("still the previous page".to_owned()),
             })
         })
         .await
     }
 
-    /// Waits until the program has taken over what the page begins with: until then, what is found may be
-    /// drawn anew.
+    /// Waits until the app has replaced the static start page. Elements found earlier may be replaced.
     ///
     /// # Errors
     ///
-    /// It has not within a minute.
+    /// The app does not start within a minute.
     pub async fn is_at_work(&self) -> Result<()> {
-        until("the program", Duration::from_secs(60), async || {
-            let has_begun = "return !document.getElementById('boot')";
-            Ok(match self.run(has_begun, vec![]).await? == true {
+        until("the app to start", Duration::from_secs(60), async || {
+            let is_started = "return !document.getElementById('boot')";
+            Ok(match self.run(is_started, vec![]).await? == true {
                 true => Seen::Yes(()),
-                false => Seen::NotYet("the page still begins".into()),
+                false => Seen::NotYet("still the static start page".into()),
             })
         })
         .await
     }
 
-    /// What the page wrote to its console since the last call, one line an entry.
+    /// Returns what the page wrote to its console since the last call, one line per entry.
     ///
     /// # Errors
     ///
@@ -245,11 +243,11 @@ impl Browser {
         }
     }
 
-    /// Puts a text where the focus is, at once.
+    /// Inserts a text at the focus, all at once.
     ///
     /// # Errors
     ///
-    /// The driver does not answer, or refuses the command.
+    /// The driver does not answer, or rejects the command.
     pub(crate) async fn insert(&self, text: &str) -> Result<()> {
         if self.engine == Engine::Chromium {
             return chromium::paste(self, text).await;
@@ -263,54 +261,53 @@ impl Browser {
         self.downloads.path()
     }
 
-    /// Waits until so many downloads with this ending are complete.
+    /// Waits until `count` downloads with this file extension are complete.
     ///
     /// # Errors
     ///
-    /// There are fewer, or more, after a minute.
-    pub async fn downloaded(&self, count: usize, ending: &str) -> Result<Vec<PathBuf>> {
-        let what = format!("{count} downloads …{ending}");
-        let mut before = (Instant::now(), BTreeMap::new());
+    /// There are fewer, or more, within a minute.
+    pub async fn downloaded(&self, count: usize, extension: &str) -> Result<Vec<PathBuf>> {
+        let what = format!("{count} downloads with extension {extension}");
+        let mut last_change = (Instant::now(), BTreeMap::new());
         until(what, Duration::from_secs(60), async || {
             let mut complete = BTreeMap::new();
             for entry in std::fs::read_dir(self.downloads())? {
                 let path = entry?.path();
-                // A download under way has another ending until it is complete.
+                // An unfinished download has another file extension.
                 let size = path.metadata()?.len();
-                if path.to_string_lossy().ends_with(ending) && size > 0 {
+                if path.to_string_lossy().ends_with(extension) && size > 0 {
                     complete.insert(path, size);
                 }
             }
-            if complete != before.1 {
-                before = (Instant::now(), complete.clone());
+            if complete != last_change.1 {
+                last_change = (Instant::now(), complete.clone());
             }
-            // In WebKit it has not: there it is complete once nothing more comes.
-            let rests = self.engine != Engine::WebKit || before.0.elapsed() > RESTS;
-            Ok(if rests && complete.len() == count {
+            // Except in WebKit, where it is complete if it has stopped growing.
+            let is_stable = self.engine != Engine::WebKit || last_change.0.elapsed() > UNCHANGED;
+            Ok(if is_stable && complete.len() == count {
                 Seen::Yes(complete.into_keys().collect())
             } else {
-                Seen::NotYet(format!("there are {complete:?}"))
+                Seen::NotYet(format!("complete: {complete:?}"))
             })
         })
         .await
     }
 
-    /// Keeps a picture of what is on the screen. Synchronous, so that it can be used while a test
-    /// is failing.
+    /// Saves a screenshot. Synchronous, so that it also works while a test is failing.
     ///
     /// # Errors
     ///
-    /// The driver gives no picture, or the file can't be written.
+    /// The driver returns no picture, or the file can't be written.
     pub fn screenshot(&self, path: &Path) -> Result<()> {
-        crate::look::write_picture(&self.driver.screenshot()?, path)
+        crate::screenshot::write_picture(&self.driver.screenshot()?, path)
     }
 }
 
-/// How long a browser may take to start, on a busy machine.
+/// The time limit for starting a browser.
 const START: Duration = Duration::from_secs(90);
 
-/// A download to which nothing was added for this long.
-const RESTS: Duration = Duration::from_secs(1);
+/// A download is complete if it has not changed for this long.
+const UNCHANGED: Duration = Duration::from_secs(1);
 
 /// A WebDriver command that fantoccini has no method for.
 #[derive(Debug)]
@@ -337,7 +334,7 @@ impl WebDriverCompatibleCommand for Command {
     }
 }
 
-/// What a page is told about the person's preference.
+/// A preferred color scheme.
 #[derive(Clone, Copy, Debug)]
 pub enum Scheme {
     Light,
@@ -345,7 +342,7 @@ pub enum Scheme {
 }
 
 impl Scheme {
-    /// Its name in CSS.
+    /// Returns the CSS value.
     pub fn name(self) -> &'static str {
         match self {
             Scheme::Light => "light",

@@ -1,4 +1,4 @@
-//! What is Chromium's own: how it is started, and commands of its DevTools protocol.
+//! Starts Chromium, and sends commands of its DevTools protocol.
 
 use crate::Result;
 use crate::browser::{Browser, Scheme};
@@ -8,7 +8,7 @@ use hyper::Method;
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// Without these Chromium looks for updates and talks to the world, which is slow where it cannot.
+/// Flags that mostly turn off update checks and other network traffic, which is slow without internet access.
 const FLAGS: [&str; 12] = [
     "--headless=new",
     "--no-sandbox",
@@ -25,8 +25,8 @@ const FLAGS: [&str; 12] = [
 ];
 
 pub(crate) fn driver() -> Program {
-    let words = Port::Said("started successfully on port ");
-    let mut program = Program::named("CHROMEDRIVER", "chromedriver", words);
+    let port = Port::Printed("started successfully on port ");
+    let mut program = Program::named("CHROMEDRIVER", "chromedriver", port);
     program.command.args(["--port=0", "--log-level=SEVERE"]);
     program
 }
@@ -41,11 +41,11 @@ pub(crate) fn capabilities(profile: &Path) -> Value {
 }
 
 impl Browser {
-    /// Sends one command of the Chrome DevTools protocol.
+    /// Sends a command of the Chrome DevTools protocol.
     ///
     /// # Errors
     ///
-    /// The engine is another one ([`Browser::needs`]), or the command is refused.
+    /// The engine is not Chromium ([`Browser::needs`]), or the command is rejected.
     pub async fn devtools(&self, command: &str, params: Value) -> Result<Value> {
         self.needs(Capability::DevTools)?;
         self.command(
@@ -56,11 +56,11 @@ impl Browser {
         .await
     }
 
-    /// Ends the present tab's process, and closes the tab: the page gets no chance to do anything.
+    /// Crashes the current tab's process and closes the tab. No event handler of the page runs.
     ///
     /// # Errors
     ///
-    /// The tab did not crash, or there is no other one to go on in.
+    /// The tab did not crash, or there is no other tab to switch to.
     pub async fn crash(&self) -> Result<()> {
         let tab = String::from(self.client.window().await?);
         match self.devtools("Page.crash", json!({})).await {
@@ -77,12 +77,12 @@ impl Browser {
     }
 }
 
-/// Has downloads kept in the browser's folder.
+/// Makes the browser save downloads in its download folder.
 ///
 /// # Errors
 ///
 /// As for [`Browser::devtools`].
-pub(crate) async fn keep_downloads(browser: &Browser) -> Result<()> {
+pub(crate) async fn set_download_folder(browser: &Browser) -> Result<()> {
     let params = json!({ "behavior": "allow", "downloadPath": browser.downloads() });
     browser
         .devtools("Browser.setDownloadBehavior", params)
@@ -107,7 +107,7 @@ pub(crate) async fn before_each_page(browser: &Browser, script: &str) -> Result<
 ///
 /// # Errors
 ///
-/// The driver does not answer, or refuses the command.
+/// The driver does not answer, or rejects the command.
 pub(crate) async fn set_offline(browser: &Browser, offline: bool) -> Result<()> {
     let conditions = json!({ "offline": offline, "latency": 0, "throughput": -1 });
     browser
@@ -162,7 +162,7 @@ pub(crate) async fn clear_cache(browser: &Browser) -> Result<()> {
 ///
 /// # Errors
 ///
-/// The driver does not answer, or refuses the command.
+/// The driver does not answer, or rejects the command.
 pub(crate) async fn console(browser: &Browser) -> Result<Vec<String>> {
     let entries = browser
         .command(Method::POST, "se/log", Some(json!({ "type": "browser" })))
@@ -174,12 +174,12 @@ pub(crate) async fn console(browser: &Browser) -> Result<Vec<String>> {
     Ok(entries.as_array().into_iter().flatten().map(line).collect())
 }
 
-/// See [`Browser::prefer`].
+/// See [`Browser::set_color_scheme`].
 ///
 /// # Errors
 ///
 /// As for [`Browser::devtools`].
-pub(crate) async fn prefer(browser: &Browser, scheme: Scheme) -> Result<()> {
+pub(crate) async fn set_color_scheme(browser: &Browser, scheme: Scheme) -> Result<()> {
     let features = json!([{ "name": "prefers-color-scheme", "value": scheme.name() }]);
     browser
         .devtools(
@@ -205,7 +205,7 @@ pub(crate) async fn set_size(browser: &Browser, width: u32, height: u32) -> Resu
     Ok(())
 }
 
-/// Puts a text where the focus is, at once.
+/// Inserts a text at the focus, all at once.
 ///
 /// # Errors
 ///

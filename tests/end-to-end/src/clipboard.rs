@@ -1,4 +1,4 @@
-//! What a person has from the clipboard.
+//! Reads the clipboard.
 
 use crate::Result;
 use crate::browser::Browser;
@@ -7,15 +7,15 @@ use fantoccini::Locator;
 use fantoccini::key::Key;
 use std::time::Duration;
 
-/// How long what is pasted may take to stand in its field.
+/// The time limit for pasted text to appear in its field.
 const PASTE_LIMIT: Duration = Duration::from_secs(60);
 
 impl Browser {
-    /// The text in the clipboard, as a person gets it: by the keys, into a field of the page.
+    /// Returns the text in the clipboard. Pastes it with the keyboard into a temporary field of the page.
     ///
     /// # Errors
     ///
-    /// Nothing was pasted in time: the clipboard is empty, or holds no text.
+    /// Nothing was pasted in time: the clipboard has no text.
     pub async fn clipboard(&self) -> Result<String> {
         let field = "
             const field = document.createElement('textarea');
@@ -27,7 +27,7 @@ impl Browser {
         let paste = format!("{}v{}", char::from(Key::Control), char::from(Key::Null));
         field.send_keys(&paste).await?;
         let text = "return document.getElementById('test-clipboard').value";
-        let text = until("a text in the clipboard", PASTE_LIMIT, async || {
+        let text = until("text in the clipboard", PASTE_LIMIT, async || {
             let text = self.run(text, vec![]).await?;
             Ok(match text.as_str() {
                 Some(text) if !text.is_empty() => Seen::Yes(text.to_owned()),

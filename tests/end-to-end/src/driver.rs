@@ -1,5 +1,5 @@
-//! A WebDriver process on a free port. Ending it must leave no browser behind, also when a test
-//! panics: so everything here that runs on drop is synchronous.
+//! A WebDriver process on a free port. Dropping it also ends its browser, even when a test panics. For that reason,
+//! everything that runs on drop is synchronous.
 
 use crate::{Result, service};
 use serde_json::Value;
@@ -9,22 +9,22 @@ use std::net::{Ipv4Addr, TcpStream};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// A program that speaks WebDriver.
+/// A WebDriver server.
 pub struct Program {
     pub command: Command,
     pub port: Port,
 }
 
-/// Who chooses the port that the program listens on.
+/// How the port of the program is chosen.
 pub enum Port {
-    /// The program, which writes it behind these words.
-    Said(&'static str),
-    /// We; this option is followed by it.
-    Given(&'static str),
+    /// The program chooses it, and prints it after this text.
+    Printed(&'static str),
+    /// The test chooses it, and passes it with this option.
+    Assigned(&'static str),
 }
 
 impl Program {
-    /// The program that this variable names, or else the one of this name.
+    /// Returns the program that the environment variable names, or else the one called `name`.
     pub fn named(variable: &str, name: &str, port: Port) -> Self {
         let program = std::env::var_os(variable).unwrap_or_else(|| OsString::from(name));
         let command = Command::new(program);
@@ -35,21 +35,21 @@ impl Program {
 pub struct Driver {
     port: u16,
     child: Child,
-    /// The session to end with it.
+    /// The session to end on drop.
     session: Option<String>,
 }
 
 impl Driver {
-    /// Starts a driver, and waits until it listens.
+    /// Starts a driver and waits until it listens.
     ///
     /// # Errors
     ///
     /// The program can't be started, or does not listen in time.
     pub fn start(program: Program) -> Result<Self> {
         let Program { mut command, port } = program;
-        let given = match port {
-            Port::Said(_) => None,
-            Port::Given(option) => {
+        let assigned = match port {
+            Port::Printed(_) => None,
+            Port::Assigned(option) => {
                 let port = service::free_address()?.port();
                 command.arg(format!("{option}{port}"));
                 Some(port)
@@ -62,9 +62,9 @@ impl Driver {
             .stderr(Stdio::null())
             .spawn()
             .map_err(|error| format!("{name}: {error}"))?;
-        let found = match (port, given) {
-            (Port::Said(words), _) => said(&mut child, words),
-            (_, Some(port)) => listens(&mut child, port).then_some(port),
+        let found = match (port, assigned) {
+            (Port::Printed(label), _) => read_port(&mut child, label),
+            (_, Some(port)) => wait_for_listener(&mut child, port).then_some(port),
             (_, None) => None,
         };
         let Some(port) = found else {
@@ -83,16 +83,16 @@ impl Driver {
         format!("http://127.0.0.1:{}", self.port)
     }
 
-    /// Names the session that ends with this process.
-    pub fn own(&mut self, session: String) {
+    /// Sets the session to end on drop.
+    pub fn set_session(&mut self, session: String) {
         self.session = Some(session);
     }
 
-    /// What is on the screen, as a PNG in base64.
+    /// Returns a screenshot as a PNG in base64.
     ///
     /// # Errors
     ///
-    /// The driver does not answer, or gives no picture.
+    /// The driver does not answer, or returns no picture.
     pub fn screenshot(&self) -> Result<String> {
         let session = self.session.as_deref().unwrap_or_default();
         let reply = self.request("GET", &format!("/session/{session}/screenshot"))?;
@@ -100,7 +100,7 @@ impl Driver {
         Ok(reply["value"].as_str().ok_or("no picture")?.to_owned())
     }
 
-    /// One request, without a runtime; the body of the reply.
+    /// Sends a request without an async runtime, and returns the body of the response.
     fn request(&self, method: &str, path: &str) -> Result<String> {
         let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, self.port))?;
         stream.set_read_timeout(Some(Duration::from_secs(60)))?;
@@ -110,7 +110,7 @@ impl Driver {
              content-length: 0\r\n\r\n",
             self.port
         )?;
-        // It keeps the connection open whatever it is asked, so the end is where the length says.
+        // The driver never closes the connection: the body ends after `content-length` bytes.
         let mut reply = BufReader::new(stream);
         let mut length = 0;
         loop {
@@ -130,28 +130,28 @@ impl Driver {
     }
 }
 
-/// The port that the program says it listens on.
-fn said(child: &mut Child, words: &str) -> Option<u16> {
+/// Reads the port from the program's output.
+fn read_port(child: &mut Child, label: &str) -> Option<u16> {
     let mut lines = BufReader::new(child.stdout.take()?).lines();
     let port = lines
         .by_ref()
         .map_while(std::result::Result::ok)
         .find_map(|line| {
-            let (_, port) = line.split_once(words)?;
+            let (_, port) = line.split_once(label)?;
             port.trim_end_matches('.').parse().ok()
         });
-    // The output has to be read on, or the program blocks on a full pipe.
+    // Keep reading the output: otherwise the program blocks on a full pipe.
     std::thread::spawn(move || lines.for_each(drop));
     port
 }
 
-/// Waits until something listens on the port, while the program runs.
-fn listens(child: &mut Child, port: u16) -> bool {
+/// Waits until something listens on the port. Returns `false` if the program ends or the time is up.
+fn wait_for_listener(child: &mut Child, port: u16) -> bool {
     if let Some(output) = child.stdout.take() {
         std::thread::spawn(move || BufReader::new(output).lines().for_each(drop));
     }
-    let patience = Instant::now() + Duration::from_secs(60);
-    while matches!(child.try_wait(), Ok(None)) && Instant::now() < patience {
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while matches!(child.try_wait(), Ok(None)) && Instant::now() < deadline {
         if TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_ok() {
             return true;
         }
@@ -162,15 +162,15 @@ fn listens(child: &mut Child, port: u16) -> bool {
 
 impl Drop for Driver {
     fn drop(&mut self) {
-        // Ending a session waits for its browser to end. Killed, the driver would leave it running.
+        // This request waits until the browser has ended. Killing the driver alone would leave the browser running.
         if let Some(session) = &self.session {
             let _ = self.request("DELETE", &format!("/session/{session}"));
         }
-        // Chromium's driver ends by itself when asked; the others know no such path.
-        let asked = self.request("GET", "/shutdown");
-        if asked.is_ok_and(|answer| !answer.contains("error")) {
-            let patience = Instant::now() + Duration::from_secs(5);
-            while matches!(self.child.try_wait(), Ok(None)) && Instant::now() < patience {
+        // Chromium's driver exits on this request. The other drivers return an error.
+        let shutdown = self.request("GET", "/shutdown");
+        if shutdown.is_ok_and(|answer| !answer.contains("error")) {
+            let deadline = Instant::now() + Duration::from_secs(5);
+            while matches!(self.child.try_wait(), Ok(None)) && Instant::now() < deadline {
                 std::thread::sleep(Duration::from_millis(10));
             }
         }

@@ -1,4 +1,4 @@
-//! The engine whose browser a run of the tests drives, and what of it can be driven from outside.
+//! The browser engine of a test run, and what WebDriver can do with it.
 
 use crate::Result;
 use std::fmt;
@@ -10,60 +10,63 @@ pub enum Engine {
     WebKit,
 }
 
-/// Something that tests do to a browser and that WebDriver has no command for.
+/// Something that tests do with a browser and that WebDriver has no command for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Capability {
-    /// Reading what a page wrote to its console.
+    /// Reading the console of a page.
     Console,
-    /// The commands of Chromium's own protocol.
+    /// The Chrome DevTools protocol.
     DevTools,
-    /// Taking the network from a tab, so that it hears of it.
+    /// Taking a tab offline, with the `offline` event.
     Offline,
-    /// Running a script in a tab before those of each of its pages.
+    /// Running a script before the scripts of each page of a tab.
     FirstScript,
-    /// Clearing all that a site stores while its pages are open, as a person does in the browser's settings.
+    /// Clearing all data of a site while its pages are open, as the browser's settings do.
     ClearedSite,
-    /// Clearing its databases alone.
+    /// Clearing only the databases of a site.
     ClearedDatabases,
-    /// Forgetting the files that the browser has kept.
+    /// Clearing the HTTP cache.
     ClearedCache,
-    /// Choosing how much a site may store.
+    /// Setting the storage quota of a site.
     Quota,
-    /// A finger instead of a pointer.
+    /// Touch input.
     Touch,
-    /// Reading from a page what has moved in it since it began.
+    /// Reading the layout shifts of a page.
     LayoutShifts,
-    /// Light or dark, whatever the system prefers.
+    /// Setting the color scheme.
     Scheme,
-    /// A second start with the same profile.
+    /// Restarting with the same profile.
     Profile,
-    /// Files in a site's databases.
+    /// Storing files in a site's databases.
     StoredFiles,
-    /// Being told that a wasm came short.
+    /// Reporting an error for a truncated wasm file.
     ShortWasm,
-    /// A window that has the focus itself, without which no style of what has it applies.
+    /// A window that has the focus. Without it, `:focus` styles don't apply.
     FocusedWindow,
     /// A window as narrow as a phone.
     NarrowWindow,
 }
 
 impl Engine {
-    /// The one that `ATELIER_ENGINE` names, or else Chromium.
+    /// Returns the engine that `ATELIER_ENGINE` names, Chromium by default.
     ///
     /// # Errors
     ///
-    /// The variable names no engine.
-    pub fn of_this_run() -> Result<Self> {
+    /// The variable does not name an engine.
+    pub fn from_env() -> Result<Self> {
         match std::env::var("ATELIER_ENGINE").as_deref() {
             Err(_) | Ok("" | "chromium") => Ok(Self::Chromium),
             Ok("firefox") => Ok(Self::Firefox),
             Ok("webkit") => Ok(Self::WebKit),
-            Ok(other) => Err(format!("ATELIER_ENGINE: no engine is called {other}").into()),
+            Ok(other) => Err(format!(
+                "Invalid ATELIER_ENGINE “{other}”: use chromium, firefox or webkit"
+            )
+            .into()),
         }
     }
 
-    /// Why it can't, if it can't.
-    fn lacks(self, capability: Capability) -> Option<&'static str> {
+    /// Returns the reason if the engine does not support the capability.
+    fn unsupported_reason(self, capability: Capability) -> Option<&'static str> {
         use Capability::{
             ClearedCache, ClearedDatabases, ClearedSite, Console, DevTools, FirstScript,
             FocusedWindow, LayoutShifts, NarrowWindow, Offline, Profile, Quota, Scheme, ShortWasm,
@@ -71,52 +74,52 @@ impl Engine {
         };
         match (self, capability) {
             (Self::Chromium, _) => None,
-            (_, DevTools) => Some("the test speaks Chromium's own protocol"),
-            (_, NarrowWindow) => Some("its window has a smallest width, above that of a phone"),
+            (_, DevTools) => Some("the test needs the Chrome DevTools protocol"),
+            (_, NarrowWindow) => Some("its minimum window width is larger than a phone"),
             (
                 Self::Firefox,
                 Console | Offline | FirstScript | ClearedSite | ClearedDatabases | ClearedCache
                 | Touch | Scheme | Profile | StoredFiles | FocusedWindow,
             ) => None,
             (Self::Firefox, ShortWasm) => {
-                Some("it compiles what came short without an end, and says nothing of it")
+                Some("it never finishes compiling a truncated wasm file, and reports no error")
             }
             (Self::WebKit, ShortWasm) => None,
-            (_, Quota) => Some("its driver can't choose how much may be stored"),
-            (_, LayoutShifts) => Some("it does not tell what has moved"),
-            (Self::WebKit, Console) => Some("its driver does not give out the page's console"),
-            (Self::WebKit, Offline) => Some("its driver can't take the network away"),
-            (Self::WebKit, FirstScript) => {
-                Some("its driver runs no script before the page's own, but the fault proxy does")
-            }
+            (_, Quota) => Some("its driver can't set the storage quota"),
+            (_, LayoutShifts) => Some("it does not report layout shifts"),
+            (Self::WebKit, Console) => Some("its driver can't read the page's console"),
+            (Self::WebKit, Offline) => Some("its driver can't take a tab offline"),
+            (Self::WebKit, FirstScript) => Some(
+                "its driver can't run a script before those of the page, but the fault proxy can",
+            ),
             (Self::WebKit, ClearedSite) => {
-                Some("its driver can't clear what a site stores, but the fault proxy can")
+                Some("its driver can't clear site data, but the fault proxy can")
             }
             (Self::WebKit, ClearedDatabases) => {
-                Some("it clears all that a site stores, not the databases alone")
+                Some("it can only clear all site data, not just the databases")
             }
             (Self::WebKit, ClearedCache) => {
                 Some("its driver can't clear its cache, but the fault proxy can")
             }
-            (Self::WebKit, Touch) => Some("its driver can't make a finger of the pointer"),
-            (Self::WebKit, Scheme) => Some("its driver can't choose light or dark"),
+            (Self::WebKit, Touch) => Some("its driver can't emulate touch input"),
+            (Self::WebKit, Scheme) => Some("its driver can't set the color scheme"),
             (Self::WebKit, StoredFiles) => {
-                Some("driven from outside, it stores no files, as in a private window")
+                Some("under automation it stores no files in databases, as in a private window")
             }
-            (Self::WebKit, FocusedWindow) => Some("driven from outside, its window has no focus"),
-            (Self::WebKit, Profile) => Some("driven from outside, it keeps nothing for later"),
+            (Self::WebKit, FocusedWindow) => Some("under automation its window has no focus"),
+            (Self::WebKit, Profile) => Some("under automation it does not keep the profile"),
         }
     }
 
-    /// Makes sure that the engine can be put through something.
+    /// Checks that the engine supports the capability.
     ///
     /// # Errors
     ///
-    /// [`LeftOut`], which leaves the test out rather than failing it, where this can't be done.
+    /// Returns [`Unsupported`] if it does not. The test is then skipped instead of failing.
     pub fn needs(self, capability: Capability) -> Result<()> {
-        match self.lacks(capability) {
+        match self.unsupported_reason(capability) {
             None => Ok(()),
-            Some(reason) => Err(LeftOut {
+            Some(reason) => Err(Unsupported {
                 engine: self,
                 reason,
             }
@@ -131,17 +134,17 @@ impl fmt::Display for Engine {
     }
 }
 
-/// A test, or a part of one, that the engine can't be put through.
+/// The error of a test, or a part of one, that the engine does not support.
 #[derive(Clone, Copy, Debug)]
-pub struct LeftOut {
+pub struct Unsupported {
     engine: Engine,
     reason: &'static str,
 }
 
-impl fmt::Display for LeftOut {
+impl fmt::Display for Unsupported {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         write!(f, "{}: {}", self.engine, self.reason)
     }
 }
 
-impl std::error::Error for LeftOut {}
+impl std::error::Error for Unsupported {}

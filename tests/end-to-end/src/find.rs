@@ -1,5 +1,4 @@
-//! Finding elements by role and accessible name, as the browser's own accessibility tree gives
-//! them: what a test can find, assistive technology can find.
+//! Finds elements by role and accessible name in the browser's accessibility tree, as assistive technology does.
 
 use crate::browser::Browser;
 use crate::engine::Engine;
@@ -13,7 +12,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::time::Duration;
 
-/// How long anything may take to be there on a busy machine: a generation, too.
+/// The time limit for an element to appear, including the time for a generation on a busy machine.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
 #[derive(Clone, Debug)]
@@ -31,7 +30,7 @@ enum Name {
     Contains(String),
 }
 
-/// Anything of this role.
+/// Returns a query for any element with this role. Alternative roles are separated by `|`.
 pub fn any(role: &str) -> Query {
     Query {
         role: role.to_owned(),
@@ -40,7 +39,7 @@ pub fn any(role: &str) -> Query {
     }
 }
 
-/// What has this role and exactly this name.
+/// Returns a query for elements with this role and exactly this name.
 pub fn by(role: &str, name: &str) -> Query {
     Query {
         name: Name::Is(name.to_owned()),
@@ -48,12 +47,12 @@ pub fn by(role: &str, name: &str) -> Query {
     }
 }
 
-/// A button or a link of this name: people press both, and which it is does not matter to them.
+/// Returns a query for a button or a link with this name.
 pub fn control(name: &str) -> Query {
     by("button|link", name)
 }
 
-/// What has this role and a name that begins like this.
+/// Returns a query for elements with this role and a name that starts with this text.
 pub fn starting(role: &str, name: &str) -> Query {
     Query {
         name: Name::Starts(name.to_owned()),
@@ -61,7 +60,7 @@ pub fn starting(role: &str, name: &str) -> Query {
     }
 }
 
-/// What has this role and a name with this in it.
+/// Returns a query for elements with this role and a name that contains this text.
 pub fn containing(role: &str, name: &str) -> Query {
     Query {
         name: Name::Contains(name.to_owned()),
@@ -90,7 +89,7 @@ impl fmt::Display for Query {
 }
 
 impl Name {
-    fn fits(&self, name: &str) -> bool {
+    fn matches(&self, name: &str) -> bool {
         match self {
             Self::Any => true,
             Self::Is(wanted) => name == wanted,
@@ -99,7 +98,7 @@ impl Name {
         }
     }
 
-    /// Words that every fitting name contains.
+    /// Returns the words that every matching name contains.
     fn words(&self) -> Vec<&str> {
         match self {
             Self::Any => Vec::new(),
@@ -111,47 +110,47 @@ impl Name {
 }
 
 impl Browser {
-    /// The one element that answers the query; waits for it. More than one is an error: a person
-    /// would not know which is meant either.
+    /// Waits for exactly one element that matches the query, and returns it. More than one is an error, because the
+    /// query would be ambiguous for users too.
     ///
     /// # Errors
     ///
-    /// There is not exactly one within a minute; the error says what was there instead.
+    /// There is not exactly one within a minute. The error lists what was found instead.
     pub async fn find(&self, query: &Query) -> Result<Element> {
         self.find_for(query, TIMEOUT).await
     }
 
-    /// The same with a time limit of its own.
+    /// Does the same with another time limit.
     ///
     /// # Errors
     ///
     /// As for [`Self::find`], with another limit.
     pub async fn find_for(&self, query: &Query, limit: Duration) -> Result<Element> {
         until(query, limit, async || {
-            let (mut found, others) = self.look(query).await?;
+            let (mut found, others) = self.find_now(query).await?;
             Ok(match found.len() {
                 1 => Seen::Yes(found.remove(0)),
-                0 => Seen::NotYet(format!("there are {others:?}")),
-                many => Seen::NotYet(format!("there are {many} of them")),
+                0 => Seen::NotYet(format!("only {others:?}")),
+                many => Seen::NotYet(format!("{many} elements match")),
             })
         })
         .await
     }
 
-    /// All that answer the query now.
+    /// Returns all elements that match the query now.
     ///
     /// # Errors
     ///
-    /// The driver does not answer, or refuses the command.
+    /// The driver does not answer, or rejects the command.
     pub async fn find_all(&self, query: &Query) -> Result<Vec<Element>> {
-        Ok(self.look(query).await?.0)
+        Ok(self.find_now(query).await?.0)
     }
 
-    /// Waits until so many elements in `container` answer the query; both may be drawn anew meanwhile.
+    /// Waits until `count` elements in `container` match the query. Both may be rendered again meanwhile.
     ///
     /// # Errors
     ///
-    /// There is another number of them for a minute.
+    /// The number differs for a minute.
     pub async fn find_in(
         &self,
         container: &Query,
@@ -163,32 +162,36 @@ impl Browser {
             let found = self.find_all(&query.clone().within(&container)).await?;
             Ok(match found.len() == count {
                 true => Seen::Yes(found),
-                false => Seen::NotYet(format!("there are {}", found.len())),
+                false => Seen::NotYet(format!("{} elements match", found.len())),
             })
         })
         .await
     }
 
-    /// Waits until nothing answers the query any more.
+    /// Waits until no element matches the query.
     ///
     /// # Errors
     ///
-    /// Something still does after a minute.
+    /// An element still matches after a minute.
     pub async fn find_gone(&self, query: &Query) -> Result<()> {
-        until(format!("no more {query}"), TIMEOUT, async || {
-            Ok(match self.find_all(query).await?.len() {
-                0 => Seen::Yes(()),
-                many => Seen::NotYet(format!("there are {many}")),
-            })
-        })
+        until(
+            format!("no element that matches {query}"),
+            TIMEOUT,
+            async || {
+                Ok(match self.find_all(query).await?.len() {
+                    0 => Seen::Yes(()),
+                    many => Seen::NotYet(format!("{many} elements match")),
+                })
+            },
+        )
         .await
     }
 
-    /// Waits until the page shows this text somewhere.
+    /// Waits until the page shows this text.
     ///
     /// # Errors
     ///
-    /// It does not show it within `limit`; the error says what it shows.
+    /// The text does not appear within `limit`. The error contains the text of the page.
     pub async fn see_text(&self, text: &str, limit: Duration) -> Result<()> {
         until(format!("the text “{text}”"), limit, async || {
             let shown = self.run("return document.body.innerText", vec![]).await?;
@@ -196,34 +199,34 @@ impl Browser {
             Ok(if shown.contains(text) {
                 Seen::Yes(())
             } else {
-                Seen::NotYet(format!("the page says: {shown}"))
+                Seen::NotYet(format!("the page shows: {shown}"))
             })
         })
         .await
     }
 
-    /// The role that the browser gives an element.
+    /// Returns the role that the browser computes for an element.
     ///
     /// # Errors
     ///
     /// The element is no longer in the page, or the driver does not answer.
     pub async fn role_of(&self, element: &Element) -> Result<String> {
         let role = self.computed(element, "role").await?;
-        // To WebKit a select is a button that opens a menu.
+        // WebKit reports `button` for a select.
         if self.engine == Engine::WebKit && role == "button" {
             if element.tag_name().await? == "select" {
                 return Ok("combobox".to_owned());
             }
-            // Its driver gives those of a closed menu a role, too.
-            let seen = "return arguments[0].checkVisibility()";
-            if self.run(seen, vec![self.argument(element)]).await? == Value::Bool(false) {
+            // Its driver also reports a role for the buttons of a closed menu.
+            let is_visible = "return arguments[0].checkVisibility()";
+            if self.run(is_visible, vec![self.argument(element)]).await? == Value::Bool(false) {
                 return Ok("none".to_owned());
             }
         }
         if !role.is_empty() {
             return Ok(role);
         }
-        // ARIA has no role for these: Chromium gives them one, the others say nothing.
+        // ARIA has no role for these elements. Chromium reports one, the other engines don't.
         Ok(match element.tag_name().await?.as_str() {
             "summary" => "button".to_owned(),
             "input" if element.prop("type").await?.as_deref() == Some("password") => {
@@ -233,14 +236,14 @@ impl Browser {
         })
     }
 
-    /// The accessible name that the browser gives an element.
+    /// Returns the accessible name that the browser computes for an element.
     ///
     /// # Errors
     ///
     /// As for [`Self::role_of`].
     pub async fn name_of(&self, element: &Element) -> Result<String> {
         let name = self.computed(element, "label").await?;
-        // WebKit's driver has no names for the cells of tables, which are what they say.
+        // WebKit's driver reports no names for table cells: use their text.
         if name.is_empty() && self.engine == Engine::WebKit {
             let is_cell = matches!(element.tag_name().await?.as_str(), "th" | "td");
             if is_cell {
@@ -250,7 +253,8 @@ impl Browser {
         Ok(name)
     }
 
-    /// What it says. WebKit's driver leaves out line breaks, and some of what is seen.
+    /// Returns the visible text of an element. Uses a script, because WebKit's driver omits line breaks and some
+    /// visible text.
     ///
     /// # Errors
     ///
@@ -265,20 +269,20 @@ impl Browser {
         Ok(text.as_str().unwrap_or_default().trim().to_owned())
     }
 
-    /// What answers the query, and the names of what has the role but another name. A page that is
-    /// drawn anew while its elements are asked is looked at from the start.
-    async fn look(&self, query: &Query) -> Result<(Vec<Element>, Vec<String>)> {
+    /// Returns the elements that match the query, and the names of other elements with the role. Starts again if the
+    /// page renders an element again meanwhile.
+    async fn find_now(&self, query: &Query) -> Result<(Vec<Element>, Vec<String>)> {
         loop {
-            // Of a container that is gone the error is the caller's.
+            // If the container is gone, the caller gets the error.
             let candidates = self.candidates(query).await?;
-            match self.judge(query, candidates).await {
+            match self.filter(query, candidates).await {
                 Err(error) if is_stale(&error) => {}
-                judged => return judged,
+                result => return result,
             }
         }
     }
 
-    /// The elements that may answer the query, and what others of such a role say.
+    /// Returns the elements that may match the query, and the texts of others that may have the role.
     async fn candidates(&self, query: &Query) -> Result<(Vec<Element>, Vec<String>)> {
         let selectors: Vec<&str> = query.role.split('|').map(selector).collect();
         let container = query.within.as_ref().map(|it| self.argument(it));
@@ -287,27 +291,32 @@ impl Browser {
             json!(container),
             json!(query.name.words()),
         ];
-        let answer = self.run(include_str!("may_be_named.js"), arguments).await?;
+        let answer = self.run(include_str!("candidates.js"), arguments).await?;
         let (found, others): (Vec<HashMap<String, String>>, _) = serde_json::from_value(answer)?;
         let ids = found.into_iter().flat_map(HashMap::into_values);
         let element = |id| Element::from_element_id(self.client.clone(), ElementRef::from(id));
         Ok((ids.map(element).collect(), others))
     }
 
-    async fn judge(
+    /// Splits the candidates into those that match the query and the names of the others.
+    async fn filter(
         &self,
         query: &Query,
         (candidates, mut others): (Vec<Element>, Vec<String>),
     ) -> Result<(Vec<Element>, Vec<String>)> {
         let mut found = Vec::new();
         for element in candidates {
-            // What is hidden from people has the role `none`.
+            // Hidden elements have the role `none`.
             let role = self.role_of(&element).await?;
-            if !query.role.split('|').any(|wanted| same_role(&role, wanted)) {
+            if !query
+                .role
+                .split('|')
+                .any(|wanted| is_same_role(&role, wanted))
+            {
                 continue;
             }
             let name = self.name_of(&element).await?;
-            if query.name.fits(&name) {
+            if query.name.matches(&name) {
                 found.push(element);
             } else {
                 others.push(name);
@@ -319,38 +328,38 @@ impl Browser {
     async fn computed(&self, element: &Element, what: &str) -> Result<String> {
         let path = format!("element/{}/computed{what}", element.element_id());
         let value = match self.command(Method::GET, path, None).await {
-            Err(error) if self.engine == Engine::WebKit && is_unknown(&error) => Value::Null,
+            Err(error) if self.engine == Engine::WebKit && is_unknown_error(&error) => Value::Null,
             value => value?,
         };
-        // Some versions of Chromium leave the space between a label's text and its control.
+        // Some versions of Chromium keep the space between a label's text and its control.
         Ok(value.as_str().unwrap_or_default().trim().to_owned())
     }
 
-    /// An element as an argument of a script.
+    /// Returns an element as an argument of a script.
     pub fn argument(&self, element: &Element) -> Value {
         json!({ "element-6066-11e4-a52e-4f735466cecf": element.element_id().to_string() })
     }
 }
 
-/// The page has no such element any more.
+/// Returns whether the element is no longer in the page.
 fn is_stale(error: &Error) -> bool {
     let error = error.downcast_ref::<CmdError>();
     error.is_some_and(CmdError::is_stale_element_reference)
 }
 
-/// WebKit's driver answers so when asked about what is hidden.
-fn is_unknown(error: &Error) -> bool {
+/// Returns whether it is the error that WebKit's driver returns for hidden elements.
+fn is_unknown_error(error: &Error) -> bool {
     let error = error.downcast_ref::<CmdError>();
     matches!(error, Some(CmdError::Standard(error)) if error.error() == "unknown error")
 }
 
-/// Browsers and the ARIA specification have two words for a picture.
-fn same_role(role: &str, wanted: &str) -> bool {
+/// Compares two roles. `image` and `img` are the same role.
+fn is_same_role(role: &str, wanted: &str) -> bool {
     let plain = |role| if role == "image" { "img" } else { role };
     plain(role).eq_ignore_ascii_case(plain(wanted))
 }
 
-/// The elements that may have the role; only these are asked, since each answer is a round trip.
+/// Returns a selector for the elements that may have the role. Computing the role of an element takes a round trip.
 fn selector(role: &str) -> &'static str {
     match role {
         "alert" => "[role=alert]",

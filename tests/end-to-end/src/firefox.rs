@@ -1,5 +1,4 @@
-//! What is Firefox's own: how it is started, and what its driver does with the browser's privileges
-//! because WebDriver has no command for it.
+//! Starts Firefox, and runs privileged scripts for operations that WebDriver has no command for.
 
 use crate::Result;
 use crate::browser::{Browser, Scheme};
@@ -12,9 +11,9 @@ pub(crate) fn driver() -> Program {
     let mut program = Program::named(
         "GECKODRIVER",
         "geckodriver",
-        Port::Said("Listening on 127.0.0.1:"),
+        Port::Printed("Listening on 127.0.0.1:"),
     );
-    // `--allow-system-access`: scripts in the browser's own context.
+    // `--allow-system-access` allows scripts in the browser's own context.
     let options = ["--port=0", "--allow-system-access", "--log=info"];
     program.command.args(options);
     program
@@ -29,9 +28,9 @@ pub(crate) fn capabilities(profile: &Path, downloads: &Path) -> Value {
             "browser.download.alwaysOpenPanel": false,
             "browser.download.always_ask_before_handling_new_types": false,
             "intl.accept_languages": "en",
-            // Offline is to be offline for what runs on this machine, too.
+            // Offline mode also applies to loopback addresses.
             "network.disable-localhost-when-offline": true,
-            // It would look for the world.
+            // These would send requests to the internet.
             "network.captive-portal-service.enabled": false,
             "network.connectivity-service.enabled": false,
         },
@@ -42,8 +41,8 @@ pub(crate) fn capabilities(profile: &Path, downloads: &Path) -> Value {
     json!({ "moz:firefoxOptions": options })
 }
 
-/// Runs a script in the browser rather than in its page.
-async fn privileged(browser: &Browser, script: &str, args: Vec<Value>) -> Result<Value> {
+/// Runs a script in the browser's privileged context.
+async fn run_privileged(browser: &Browser, script: &str, args: Vec<Value>) -> Result<Value> {
     let context = async |name| {
         let body = json!({ "context": name });
         browser
@@ -60,10 +59,10 @@ async fn privileged(browser: &Browser, script: &str, args: Vec<Value>) -> Result
 ///
 /// # Errors
 ///
-/// The driver does not answer, or the browser refuses.
+/// The driver does not answer, or the browser rejects the script.
 pub(crate) async fn before_each_page(browser: &Browser, script: &str) -> Result<()> {
-    // A tab's pages may be in several processes, one after another: the script goes to all of them,
-    // and asks which tab it is in.
+    // The pages of a tab may run in several processes, one after another. So load the script in all processes and
+    // check the tab there.
     let register = "
         const [script] = arguments;
         const tab = gBrowser.selectedBrowser.browserId;
@@ -77,7 +76,7 @@ pub(crate) async fn before_each_page(browser: &Browser, script: &str) -> Result<
         };
         const source = `(${inEachPage})(${tab}, ${JSON.stringify(script)})`;
         Services.mm.loadFrameScript('data:,' + encodeURIComponent(source), true)";
-    privileged(browser, register, vec![json!(script)]).await?;
+    run_privileged(browser, register, vec![json!(script)]).await?;
     Ok(())
 }
 
@@ -85,10 +84,10 @@ pub(crate) async fn before_each_page(browser: &Browser, script: &str) -> Result<
 ///
 /// # Errors
 ///
-/// The driver does not answer, or the browser refuses.
+/// The driver does not answer, or the browser rejects the script.
 pub(crate) async fn set_offline(browser: &Browser, offline: bool) -> Result<()> {
     let script = "Services.io.offline = arguments[0]";
-    privileged(browser, script, vec![json!(offline)]).await?;
+    run_privileged(browser, script, vec![json!(offline)]).await?;
     Ok(())
 }
 
@@ -96,14 +95,14 @@ pub(crate) async fn set_offline(browser: &Browser, offline: bool) -> Result<()> 
 ///
 /// # Errors
 ///
-/// The driver does not answer, or the browser refuses.
+/// The driver does not answer, or the browser rejects the script.
 pub(crate) async fn clear_databases(browser: &Browser, origin: &str) -> Result<()> {
     let script = "
         const principal =
             Services.scriptSecurityManager.createContentPrincipalFromOrigin(arguments[0]);
         const request = Services.qms.clearStoragesForClient(principal, 'idb');
         return new Promise(done => { request.callback = () => done(); })";
-    privileged(browser, script, vec![json!(origin)]).await?;
+    run_privileged(browser, script, vec![json!(origin)]).await?;
     Ok(())
 }
 
@@ -111,7 +110,7 @@ pub(crate) async fn clear_databases(browser: &Browser, origin: &str) -> Result<(
 ///
 /// # Errors
 ///
-/// The driver does not answer, or the browser refuses.
+/// The driver does not answer, or the browser rejects the script.
 pub(crate) async fn clear_site(browser: &Browser, origin: &str) -> Result<()> {
     let script = "
         const principal =
@@ -119,7 +118,7 @@ pub(crate) async fn clear_site(browser: &Browser, origin: &str) -> Result<()> {
         const all = Ci.nsIClearDataService.CLEAR_COOKIES_AND_SITE_DATA;
         return new Promise(done =>
             Services.clearData.deleteDataFromPrincipal(principal, true, all, done))";
-    privileged(browser, script, vec![json!(origin)]).await?;
+    run_privileged(browser, script, vec![json!(origin)]).await?;
     Ok(())
 }
 
@@ -127,20 +126,21 @@ pub(crate) async fn clear_site(browser: &Browser, origin: &str) -> Result<()> {
 ///
 /// # Errors
 ///
-/// The driver does not answer, or the browser refuses.
+/// The driver does not answer, or the browser rejects the script.
 pub(crate) async fn clear_cache(browser: &Browser) -> Result<()> {
     let script = "
         const all = Ci.nsIClearDataService.CLEAR_ALL_CACHES;
         return new Promise(done => Services.clearData.deleteData(all, done))";
-    privileged(browser, script, vec![]).await?;
+    run_privileged(browser, script, vec![]).await?;
     Ok(())
 }
 
-/// What the browser itself wrote about pages: uncaught errors, what a policy refused.
+/// Returns the errors that the browser reported for pages: uncaught exceptions, and violations of the content
+/// security policy.
 ///
 /// # Errors
 ///
-/// The driver does not answer, or the browser refuses.
+/// The driver does not answer, or the browser rejects the script.
 pub(crate) async fn console(browser: &Browser) -> Result<Vec<String>> {
     let script = "
         const lines = [];
@@ -152,22 +152,22 @@ pub(crate) async fn console(browser: &Browser) -> Result<Vec<String>> {
         }
         Services.console.reset();
         return lines";
-    let lines = privileged(browser, script, vec![]).await?;
+    let lines = run_privileged(browser, script, vec![]).await?;
     let text = |line: &Value| line.as_str().unwrap_or_default().to_owned();
     Ok(lines.as_array().into_iter().flatten().map(text).collect())
 }
 
-/// See [`Browser::prefer`].
+/// See [`Browser::set_color_scheme`].
 ///
 /// # Errors
 ///
-/// The driver does not answer, or the browser refuses.
-pub(crate) async fn prefer(browser: &Browser, scheme: Scheme) -> Result<()> {
+/// The driver does not answer, or the browser rejects the script.
+pub(crate) async fn set_color_scheme(browser: &Browser, scheme: Scheme) -> Result<()> {
     let value = match scheme {
         Scheme::Dark => 0,
         Scheme::Light => 1,
     };
     let script = "Services.prefs.setIntPref('layout.css.prefers-color-scheme.content-override', arguments[0])";
-    privileged(browser, script, vec![json!(value)]).await?;
+    run_privileged(browser, script, vec![json!(value)]).await?;
     Ok(())
 }

@@ -1,18 +1,18 @@
-//! What a test needs made before it begins.
+//! Generates outputs that a test needs.
 
 use crate::Result;
 use crate::browser::Browser;
 use crate::find::{by, starting};
 use std::time::Duration;
 
-/// Enough for a generation, on a busy machine.
+/// The time limit for a generation on a busy machine.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Opens the page of a model, such as `image/tessera`, generates outputs of a prompt, and waits until they are there.
+/// Opens the page of a model, such as `image/tessera`, generates outputs of a prompt, and waits until they appear.
 ///
 /// # Errors
 ///
-/// The page lacks what is pressed or filled in, or the outputs do not come.
+/// A control is missing, or the outputs do not appear in time.
 pub async fn generate(browser: &Browser, address: &str, model: &str, prompt: &str) -> Result<()> {
     browser.open(&format!("{address}/models/{model}")).await?;
     browser.fill(&starting("textbox", "prompt"), prompt).await?;

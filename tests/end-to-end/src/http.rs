@@ -1,4 +1,4 @@
-//! Plain HTTP on loopback, for talking to the service, the fault proxy and chromedriver directly.
+//! A plain HTTP client on loopback, for direct requests to the service and the fault proxy.
 
 use crate::Result;
 use http_body_util::{BodyExt, Full};
@@ -10,23 +10,23 @@ use hyper_util::rt::TokioIo;
 use serde_json::Value;
 use tokio::net::TcpStream;
 
-/// The `host:port` of an `http://` address.
+/// Returns the `host:port` of an `http://` address.
 ///
 /// # Errors
 ///
-/// It has another scheme.
+/// The address has another scheme.
 pub fn authority(address: &str) -> Result<&str> {
     let rest = address
         .strip_prefix("http://")
-        .ok_or_else(|| format!("only http:// on loopback is spoken here, not {address}"))?;
+        .ok_or_else(|| format!("Unsupported address {address}: use http:// on loopback"))?;
     Ok(rest.split('/').next().unwrap_or(rest))
 }
 
-/// Sends one request on a connection of its own.
+/// Sends one request on a new connection.
 ///
 /// # Errors
 ///
-/// No server listens there, or the connection breaks before the head of a reply.
+/// No server listens there, or the connection breaks before the response headers.
 pub async fn send(authority: &str, request: Request<Full<Bytes>>) -> Result<Response<Incoming>> {
     let stream = TcpStream::connect(authority).await?;
     let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
@@ -34,7 +34,7 @@ pub async fn send(authority: &str, request: Request<Full<Bytes>>) -> Result<Resp
     Ok(sender.send_request(request).await?)
 }
 
-/// The status and body of a GET.
+/// Sends a GET request, and returns the status and body of the response.
 ///
 /// # Errors
 ///
@@ -43,11 +43,11 @@ pub async fn get(address: &str) -> Result<(u16, Bytes)> {
     call(Request::get(path(address)?), address, Bytes::new()).await
 }
 
-/// The status and JSON reply of a POST of JSON with some access token.
+/// Sends a POST request with a JSON body and a token, and returns the status and JSON body of the response.
 ///
 /// # Errors
 ///
-/// As for [`get`]; also if the reply is no JSON.
+/// As for [`get`]; also if the response is not JSON.
 pub async fn post(address: &str, body: &Value) -> Result<(u16, Value)> {
     let request = Request::post(path(address)?)
         .header("content-type", "application/json")

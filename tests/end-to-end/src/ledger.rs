@@ -1,19 +1,20 @@
-//! What was asked for, what was sent, and what came of it.
+//! A ledger of submissions: compares what the user submitted with the calls sent and the final states.
 
 use crate::fault::Call;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-/// What the person did: by the prompt, which is another one for each task.
+/// The user's submissions by prompt. Each task has a different prompt.
 #[derive(Default)]
 pub struct Ledger {
-    /// How often a person asked for it: Generate, and each Resubmit.
+    /// How many times the user submitted each prompt, with Generate or Resubmit.
     pub asked: BTreeMap<String, usize>,
-    /// What need not complete: a person dismissed it or took it back, or it fails on purpose.
+    /// Prompts whose tasks need not complete: they are dismissed or undone, or fail on purpose.
     pub given_up: BTreeSet<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
+/// The result of [`Ledger::balance`].
 pub struct Counts {
     submitted: usize,
     generate_requests: usize,
@@ -24,22 +25,23 @@ pub struct Counts {
 }
 
 impl Ledger {
+    /// Records one submission of the prompt.
     pub fn ask(&mut self, prompt: &str) {
         *self.asked.entry(prompt.to_owned()).or_default() += 1;
     }
 
-    /// The prompts whose tasks have to be there.
+    /// Returns the prompts whose tasks must complete.
     pub fn expected(&self) -> impl Iterator<Item = &String> {
-        let kept = |prompt: &&String| !self.given_up.contains(*prompt);
-        self.asked.keys().filter(kept)
+        let must_complete = |prompt: &&String| !self.given_up.contains(*prompt);
+        self.asked.keys().filter(must_complete)
     }
 
-    /// Compares what was asked for with what the proxy saw and the states that the page shows.
+    /// Compares the submissions with the calls that the proxy recorded and the states that the page shows.
     pub fn balance(&self, calls: &[Call], states: &BTreeMap<String, String>) -> Counts {
         let completed = |prompt: &&String| states.get(*prompt).is_some_and(|s| s == "Completed");
         let generate = || calls.iter().filter(|call| is_generate(call));
-        // Refused in so many words, a request was not taken: it may be sent again. Any other may
-        // have reached the service.
+        // A request that was rejected with a 4xx status or `Retry-After` may be sent again. Any other request may have
+        // been accepted.
         let is_refused = |call: &&Call| {
             call.not_before.is_some() || call.status.is_some_and(|s| (400..500).contains(&s))
         };
@@ -47,13 +49,13 @@ impl Ledger {
         let mut keys = BTreeSet::new();
         for call in generate().filter(|call| !is_refused(call)) {
             for (prompt, key) in call.prompts.iter().zip(&call.keys) {
-                // The service takes a key once, however often it comes.
+                // The service accepts an idempotency key only once.
                 if key.is_empty() || keys.insert((prompt, key)) {
                     *sent.entry(prompt).or_default() += 1;
                 }
             }
         }
-        let too_often = |(prompt, times): (&&String, &usize)| {
+        let excess = |(prompt, times): (&&String, &usize)| {
             times.saturating_sub(self.asked.get(*prompt).copied().unwrap_or(0))
         };
         Counts {
@@ -61,7 +63,7 @@ impl Ledger {
             generate_requests: generate().map(|call| call.items).sum(),
             completed: self.expected().filter(completed).count(),
             lost: self.expected().filter(|prompt| !completed(prompt)).count(),
-            duplicated: sent.iter().map(too_often).sum(),
+            duplicated: sent.iter().map(excess).sum(),
             early: early(calls, |_| true).len(),
         }
     }
@@ -95,8 +97,8 @@ pub fn is_generate(call: &Call) -> bool {
     call.path.starts_with("/v2/generate")
 }
 
-/// The calls that left before the time that a refusal named, by a browser that had received that refusal
-/// ([`crate::hearing`]), of those that it can be expected to remember.
+/// Returns the calls that a browser sent before the `Retry-After` time of a refusal that it had received
+/// ([`crate::received_refusals`]). Ignores refusals that fail `is_remembered`.
 pub fn early(calls: &[Call], is_remembered: impl Fn(&Call) -> bool) -> Vec<Call> {
     let refusals: Vec<(&Call, &String)> = calls
         .iter()
@@ -104,8 +106,8 @@ pub fn early(calls: &[Call], is_remembered: impl Fn(&Call) -> bool) -> Vec<Call>
         .filter_map(|call| Some((call, call.mark.as_ref()?)))
         .collect();
     let is_early = |call: &&Call| {
-        refusals.iter().any(|(refusal, mark)| {
-            call.is_v2() && call.heard.contains(mark) && Some(call.at) < refusal.not_before
+        refusals.iter().any(|(refusal, id)| {
+            call.is_v2() && call.received.contains(id) && Some(call.at) < refusal.not_before
         })
     };
     calls.iter().filter(is_early).cloned().collect()
@@ -117,10 +119,10 @@ mod tests {
     use std::time::Duration;
 
     #[test]
-    fn a_call_is_early_only_after_its_browser_received_the_refusal() {
-        let call = |number: usize, at_s: u64, heard: &[&str]| Call {
+    fn call_is_early_only_if_browser_received_the_refusal() {
+        let call = |number: usize, at_s: u64, received: &[&str]| Call {
             mark: Some(number.to_string()),
-            heard: heard.iter().map(ToString::to_string).collect(),
+            received: received.iter().map(ToString::to_string).collect(),
             ..Call::at("/v2/status", number, Duration::from_secs(at_s))
         };
         let refusal = Call {

@@ -1,6 +1,5 @@
-//! Drives Atelier as a person would: the release build, served by the local service, in a real
-//! browser, found by role and accessible name. [`fault`] stands between the page and the service
-//! when a test is about what goes wrong.
+//! Drives the release build of Atelier in a real browser. The local service serves it, and tests find elements by
+//! role and accessible name. The proxy of [`fault`] between the page and the service injects faults.
 
 pub mod browser;
 mod chromium;
@@ -11,14 +10,14 @@ pub mod fault;
 pub mod find;
 mod firefox;
 pub mod generation;
-pub mod hearing;
 pub mod http;
 pub mod ledger;
-pub mod look;
 mod notice;
 mod page_clock;
 mod press;
+pub mod received_refusals;
 pub mod release;
+pub mod screenshot;
 pub mod service;
 pub mod site;
 pub mod story;

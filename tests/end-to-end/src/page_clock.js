@@ -1,17 +1,17 @@
-// A clock that a test moves, for the page that is loaded next: `Date.now` and all timers follow it. It runs on by
-// itself; `advance` moves it forward, and fires what is due on the way, one timer after the other. All tabs of the
-// site share what was skipped. Stopped, it stands, as do `performance.now` and the times of events, and timers of this
-// page wait; only those that merely give way to other work (TURN ms or less) fire.
+// A fake clock for the next page that is loaded. `Date.now` and all timers use it. It runs at normal speed; `advance`
+// moves it forward and fires the timers that become due, in order. All tabs of the site share the skipped time.
+// `stop` also stops `performance.now`, event timestamps and the timers of this page, except timers of at most YIELD
+// ms, which only yield to other work.
 (() => {
   if (window.testClock) return;
-  const TURN = 10;
+  const YIELD = 10;
   const KEY = "test.skipped";
   const [now, sinceLoad] = [Date.now.bind(Date), performance.now.bind(performance)];
   const [start, end] = [window.setTimeout.bind(window), window.clearTimeout.bind(window)];
   const timers = new Map();
   let last = 0;
   let stopped = null;
-  // From `stopped` to `performance.now`.
+  // `stopped` minus `performance.now` at that time.
   let ahead = 0;
 
   const skipped = () => Number(localStorage.getItem(KEY) ?? 0);
@@ -25,7 +25,7 @@
     const timer = timers.get(id);
     end(timer.real);
     const left = Math.max(0, timer.due - time());
-    if (stopped === null || timer.wait <= TURN) timer.real = start(() => fire(id), left);
+    if (stopped === null || timer.wait <= YIELD) timer.real = start(() => fire(id), left);
   };
   const armAll = () => [...timers.keys()].forEach(arm);
   const fire = (id) => {
@@ -87,7 +87,7 @@
         if (!next) break;
         move(next[1].due - time());
         fire(next[0]);
-        // What it does at once.
+        // Lets the work that the timer has started run.
         await new Promise((done) => start(done));
       }
       move(until - time());

@@ -1,4 +1,4 @@
-//! The clock of the page that is open.
+//! Controls the clock of a page.
 
 use crate::Result;
 use crate::browser::Browser;
@@ -9,13 +9,13 @@ use std::time::Duration;
 const CLOCK: &str = include_str!("page_clock.js");
 
 impl Browser {
-    /// Stops the clock of the page that is open: what it offers for some seconds is offered until the clock goes on,
-    /// however busy the machine is. Returns when that was, in ms since 1970. Timers stop too if the page was loaded
-    /// after [`FaultProxy::control_clock`].
+    /// Stops the clock of the open page, and returns its time in ms since 1970. A button that the page shows for some
+    /// seconds then stays until the clock is started again. Timers stop too if the page was loaded after
+    /// [`FaultProxy::control_clock`].
     ///
     /// # Errors
     ///
-    /// The driver does not answer, or the page's time is no number.
+    /// The driver does not answer, or the page's time is not a number.
     pub async fn stop_clock(&self) -> Result<u64> {
         let script = "
             if (window.testClock) return window.testClock.stop();
@@ -27,11 +27,11 @@ impl Browser {
         at.as_u64().ok_or_else(|| format!("no time: {at}").into())
     }
 
-    /// Has the clock of the page that is open go on; see [`Browser::stop_clock`].
+    /// Starts the clock of the open page after [`Browser::stop_clock`].
     ///
     /// # Errors
     ///
-    /// The driver does not answer, or refuses the command.
+    /// The driver does not answer, or rejects the command.
     pub async fn start_clock(&self) -> Result<()> {
         let script = "
             if (window.testClock) window.testClock.start();
@@ -41,8 +41,8 @@ impl Browser {
 }
 
 impl FaultProxy {
-    /// Gives the pages that the present tab loads from now on, through this proxy, a clock that
-    /// [`FaultProxy::advance_clock`] moves.
+    /// Installs a fake clock in the pages that the current tab loads through this proxy from now on.
+    /// [`FaultProxy::advance_clock`] moves it.
     ///
     /// # Errors
     ///
@@ -51,7 +51,8 @@ impl FaultProxy {
         self.before_each_page(browser, CLOCK).await
     }
 
-    /// Lets time pass, second by second: what the page does in between meets the proxy at that time.
+    /// Advances the clock in steps of a second, so that calls of the page in between reach the proxy at the right
+    /// time.
     ///
     /// # Errors
     ///
@@ -63,14 +64,14 @@ impl FaultProxy {
         Ok(())
     }
 
-    /// Moves the clocks of this proxy and of all tabs forward. The timers of the present tab that are due on the way
-    /// have fired when this returns. The page has to be loaded after [`FaultProxy::control_clock`].
+    /// Moves the clocks of this proxy and of all tabs forward. Fires the timers of the current tab that become due
+    /// before it returns. The page must be loaded after [`FaultProxy::control_clock`].
     ///
     /// # Errors
     ///
-    /// The present page has no such clock, or the driver does not answer.
+    /// The current page has no fake clock, or the driver does not answer.
     pub async fn advance_clock(&self, browser: &Browser, by: Duration) -> Result<()> {
-        // First: a call that a page makes at its new time is not to come early.
+        // The proxy first: otherwise a call that the page sends at its new time would be early.
         self.skip(by);
         let script = "return window.testClock.advance(arguments[0])";
         let ms = u64::try_from(by.as_millis())?;

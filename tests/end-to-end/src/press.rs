@@ -1,4 +1,4 @@
-//! Pressing and filling what was found, as a person does.
+//! Presses and fills in elements.
 
 use std::path::Path;
 
@@ -13,12 +13,11 @@ use crate::find::{Query, by};
 const ENTER: &str = "\u{e007}";
 
 impl Browser {
-    /// Presses an element. One that is drawn anew between the look and the press is looked for once more.
+    /// Presses an element. Finds it again if the page renders it again before the press.
     ///
     /// # Errors
     ///
-    /// As for [`Self::find`]; also if the element can't be clicked, for instance because another one lies
-    /// over it.
+    /// As for [`Self::find`]; also if the element can't be clicked, for instance because another one covers it.
     pub async fn press(&self, query: &Query) -> Result<()> {
         loop {
             let element = self.find(query).await?;
@@ -30,7 +29,7 @@ impl Browser {
         }
     }
 
-    /// Presses what is in the menu of a result, which is opened first.
+    /// Opens the menu of a result and presses an element in it.
     ///
     /// # Errors
     ///
@@ -40,25 +39,25 @@ impl Browser {
         self.press(query).await
     }
 
-    /// Whether it was drawn anew, or taken away. Drivers say it in several words, or say something else.
+    /// Returns whether the element was replaced or removed. The drivers' own errors for this differ.
     async fn is_gone(&self, element: &Element) -> bool {
         let script = "return arguments[0].isConnected";
-        let is_there = self.run(script, vec![self.argument(element)]).await;
-        !matches!(is_there, Ok(Value::Bool(true)))
+        let is_connected = self.run(script, vec![self.argument(element)]).await;
+        !matches!(is_connected, Ok(Value::Bool(true)))
     }
 
-    /// Gives a file to what asks for one.
+    /// Chooses a file in a file input.
     ///
     /// # Errors
     ///
-    /// As for [`Self::find`]; also if the element takes no file.
+    /// As for [`Self::find`]; also if the element does not accept a file.
     pub async fn choose_file(&self, query: &Query, file: &Path) -> Result<()> {
         let input = self.find(query).await?;
         self.bring_into_view(&input).await?;
         Ok(input.send_keys(&file.to_string_lossy()).await?)
     }
 
-    /// WebKit's driver does not bring everything into view by itself.
+    /// Scrolls the element into view in WebKit, whose driver does not always do it.
     async fn bring_into_view(&self, element: &Element) -> Result<()> {
         if self.engine == Engine::WebKit {
             let script = "arguments[0].scrollIntoView({ block: 'center', behavior: 'instant' })";
@@ -67,17 +66,17 @@ impl Browser {
         Ok(())
     }
 
-    /// Replaces what is in a text field, key by key as a person would. One that is drawn anew between
-    /// the look and the first key is looked for once more.
+    /// Replaces the value of a text field by typing. Finds the field again if the page renders it again before the
+    /// first key.
     ///
     /// # Errors
     ///
-    /// As for [`Self::find`]; also if the element takes no text.
+    /// As for [`Self::find`]; also if the element does not accept text.
     pub async fn fill(&self, query: &Query, text: &str) -> Result<()> {
         loop {
             let field = self.find(query).await?;
             self.bring_into_view(&field).await?;
-            // The key: WebKit's driver types no line break of its own.
+            // Sends the Enter key, because WebKit's driver ignores line breaks.
             let keys = text.replace('\n', ENTER);
             let filled = async {
                 field.clear().await?;
@@ -87,35 +86,35 @@ impl Browser {
                 Ok(()) => return Ok(()),
                 Err(_) if self.is_gone(&field).await => {}
                 Err(error) => {
-                    let about = self.about(&field).await;
-                    return Err(format!("{query}: {error:?}; {about}").into());
+                    let state = self.describe_field(&field).await;
+                    return Err(format!("{query}: {error:?}; {state}").into());
                 }
             }
         }
     }
 
-    /// What a driver does not tell of a field that takes no keys.
-    async fn about(&self, field: &Element) -> String {
+    /// Describes the state of a field that does not accept keys, which the driver's error does not contain.
+    async fn describe_field(&self, field: &Element) -> String {
         const SCRIPT: &str = "
             const field = arguments[0];
-            const has = document.activeElement;
+            const focused = document.activeElement;
             return JSON.stringify({
                 isConnected: field.isConnected,
                 isDisabled: field.disabled,
-                isDrawn: field.getClientRects().length > 0,
+                isRendered: field.getClientRects().length > 0,
                 within: field.closest('[hidden], [inert]')?.outerHTML.slice(0, 200) ?? null,
                 dialogs: [...document.querySelectorAll('dialog[open]')].map((it) => it.ariaLabel),
-                focused: has && has.outerHTML.slice(0, 200),
+                focused: focused && focused.outerHTML.slice(0, 200),
                 hasFocus: document.hasFocus(),
                 address: location.href,
             })";
         match self.run(SCRIPT, vec![self.argument(field)]).await {
             Ok(state) => state.as_str().unwrap_or_default().to_owned(),
-            Err(error) => format!("and nothing can be asked of it: {error}"),
+            Err(error) => format!("its state can't be read: {error}"),
         }
     }
 
-    /// Replaces what is in a text field at once, as from the clipboard.
+    /// Replaces the value of a text field all at once, as pasting does.
     ///
     /// # Errors
     ///

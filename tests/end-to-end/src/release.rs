@@ -1,5 +1,5 @@
-//! Releases of the page, made in a second: what was built once, with one thing changed, goes through
-//! the same last steps as every release build.
+//! Makes releases of the page quickly: takes the unfinished files of the last build, changes one thing, and runs the
+//! last steps of a release build.
 
 use crate::{Result, site};
 use std::collections::BTreeMap;
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 use tokio::process::Command;
 
-/// Those of WebAssembly that the page uses, see `.dev/finish.mjs`.
+/// The WebAssembly features that the page uses; see `.dev/finish.mjs`.
 const FEATURES: [&str; 6] = [
     "bulk-memory",
     "nontrapping-float-to-int",
@@ -17,50 +17,50 @@ const FEATURES: [&str; 6] = [
     "multivalue",
 ];
 
-/// A finished release, in a temporary folder of its own.
+/// A finished release in a temporary folder.
 pub struct Release {
     folder: TempDir,
 }
 
-/// What is different from the page as it was built.
+/// The difference between a release and the last build.
 #[derive(Clone, Copy)]
 pub enum Change<'a> {
     Nothing,
-    /// In the style sheets, by the stems of their names: this text becomes that one.
+    /// Replaces text in style sheets: (stem of the file name, old text, new text).
     Styles(&'a [(&'a str, &'a str, &'a str)]),
-    /// How wasm-opt is called: once more, with this option.
+    /// Runs wasm-opt once more with this option.
     Optimised(&'a str),
 }
 
 impl Release {
-    /// Makes it from what the last build has left.
+    /// Makes a release from the last build.
     ///
     /// # Errors
     ///
-    /// There is no build to make it from, a change does not fit it, or `.dev/finish.mjs` fails.
+    /// There is no build, the change does not apply to it, or `.dev/finish.mjs` fails.
     pub async fn make(name: &str, change: Change<'_>) -> Result<Self> {
         let temporary = tempfile::tempdir()?;
         let folder = temporary.path();
-        copy(&unfinished()?, folder)?;
+        copy(&unfinished_build()?, folder)?;
         let mut finish = Command::new("node");
         finish
             .current_dir(site::repository())
             .arg(".dev/finish.mjs")
             .arg(folder)
-            // Takes long, and changes no name.
+            // Compression is slow and changes no file name.
             .env("ATELIER_COMPRESS", "no");
         match change {
             Change::Nothing => {}
             Change::Styles(changes) => {
                 for (stem, from, to) in changes {
-                    restyle(folder, stem, from, to)?;
+                    change_style(folder, stem, from, to)?;
                 }
             }
             Change::Optimised(option) => optimise(folder, option).await?,
         }
         let status = finish.status().await?;
         if !status.success() {
-            return Err(format!("finishing {name} ended with {status}").into());
+            return Err(format!("finish.mjs for {name} ended with {status}").into());
         }
         Ok(Self { folder: temporary })
     }
@@ -69,7 +69,7 @@ impl Release {
         self.folder.path()
     }
 
-    /// Every file by its path in the release.
+    /// Returns the content of every file by its path in the release.
     ///
     /// # Errors
     ///
@@ -80,53 +80,53 @@ impl Release {
         Ok(files)
     }
 
-    /// The path of the one file that begins and ends like this, as a page asks for it.
+    /// Returns the URL path of the only file whose name starts with `start` and ends with `end`.
     ///
     /// # Errors
     ///
-    /// There is none, or more than one.
+    /// No file matches, or more than one.
     pub fn path(&self, start: &str, end: &str) -> Result<String> {
-        Ok(format!("/{}", site::one(self.folder(), start, end)?))
+        Ok(format!("/{}", site::find_file(self.folder(), start, end)?))
     }
 }
 
-/// Whether hosts are to serve it under a name that never changes: these are asked for by people.
-pub fn has_lasting_name(path: &str) -> bool {
+/// Returns whether the file has the same name in every release. All other names contain a hash.
+pub fn has_stable_name(path: &str) -> bool {
     ["index.html", "404.html", "worker.js"].contains(&path)
 }
 
-/// What the build has kept before its last steps, see `.dev/finish.mjs`.
-fn unfinished() -> Result<PathBuf> {
+/// Returns the folder with the state of the build before its last steps; see `.dev/finish.mjs`.
+fn unfinished_build() -> Result<PathBuf> {
     let target = std::env::var_os("CARGO_TARGET_DIR")
         .map_or_else(|| site::repository().join("target"), PathBuf::from);
     let folder = target.join("unfinished");
     if folder.join("index.html").exists() {
         Ok(folder)
     } else {
-        Err(format!("no page in {}: run `./dev build`", folder.display()).into())
+        Err(format!("No page in {}: run `./dev build`", folder.display()).into())
     }
 }
 
-/// Changes a style sheet, and its name as trunk would, which takes it from the content.
-fn restyle(folder: &Path, stem: &str, from: &str, to: &str) -> Result<()> {
-    let name = site::one(folder, &format!("{stem}-"), ".css")?;
+/// Changes a style sheet and its file name, which trunk derives from the content.
+fn change_style(folder: &Path, stem: &str, from: &str, to: &str) -> Result<()> {
+    let name = site::find_file(folder, &format!("{stem}-"), ".css")?;
     let text = std::fs::read_to_string(folder.join(&name))?;
     if !text.contains(from) {
-        return Err(format!("{name} has no {from}").into());
+        return Err(format!("{name} does not contain {from}").into());
     }
-    let other = format!("{stem}-0123456789abcdef.css");
+    let new_name = format!("{stem}-0123456789abcdef.css");
     std::fs::remove_file(folder.join(&name))?;
-    std::fs::write(folder.join(&other), text.replacen(from, to, 1))?;
+    std::fs::write(folder.join(&new_name), text.replacen(from, to, 1))?;
     let page = std::fs::read_to_string(folder.join("index.html"))?;
-    std::fs::write(folder.join("index.html"), page.replace(&name, &other))?;
+    std::fs::write(folder.join("index.html"), page.replace(&name, &new_name))?;
     Ok(())
 }
 
-/// Changes the wasm, and no name: trunk takes that from before its own tools.
+/// Changes the wasm files but not their names, which trunk derives before it runs wasm-opt.
 async fn optimise(folder: &Path, option: &str) -> Result<()> {
     let tool = site::repository().join(".tools/npm/node_modules/.bin/wasm-opt");
     for part in ["_bg.wasm", "_deferred.wasm", "_pages.wasm"] {
-        let wasm = folder.join(site::one(folder, "", part)?);
+        let wasm = folder.join(site::find_file(folder, "", part)?);
         let status = Command::new(&tool)
             .args(FEATURES.map(|feature| format!("--enable-{feature}")))
             .args([option, "-o"])

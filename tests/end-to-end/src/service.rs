@@ -1,4 +1,4 @@
-//! An `atelier-service` process of the test's own, on a free loopback port, with its own data.
+//! An `atelier-service` process on a free loopback port with its own data folder.
 
 use crate::wait::{Seen, until};
 use crate::{Result, http, site};
@@ -21,14 +21,14 @@ pub struct Service {
 }
 
 impl Service {
-    /// Starts it with further arguments, such as `--rate 2/s`, and waits until it answers.
+    /// Starts the service with additional arguments, such as `--rate 2/s`, and waits until it answers.
     ///
     /// # Errors
     ///
     /// As for [`Self::start_again`].
     pub async fn start(args: &[&str]) -> Result<Self> {
         let mut service = Self {
-            // Any free port; the service reports which.
+            // Any free port. The service prints which.
             address: (Ipv4Addr::LOCALHOST, 0).into(),
             args: args.iter().map(ToString::to_string).collect(),
             data: tempfile::tempdir()?,
@@ -39,7 +39,7 @@ impl Service {
         Ok(service)
     }
 
-    /// Starts it with the release build of the page as its site.
+    /// Starts the service with the release build of the page as its site.
     ///
     /// # Errors
     ///
@@ -54,28 +54,29 @@ impl Service {
         format!("http://{}", self.address)
     }
 
-    /// How many tasks it has taken by each prompt, by its own books. To be asked while it is stopped.
+    /// Returns how many tasks the service has accepted for each prompt, from its database. Stop the service first.
     ///
     /// # Errors
     ///
-    /// The database can't be opened, as while the service runs, or read.
-    pub fn taken(&self) -> Result<BTreeMap<String, usize>> {
-        let books = Connection::open(self.data.path().join("tasks.sqlite"))?;
-        let mut inputs = books.prepare("SELECT input FROM input")?;
-        let mut taken = BTreeMap::new();
+    /// The database can't be opened, for instance because the service is running, or can't be read.
+    pub fn accepted_tasks(&self) -> Result<BTreeMap<String, usize>> {
+        let database = Connection::open(self.data.path().join("tasks.sqlite"))?;
+        let mut inputs = database.prepare("SELECT input FROM input")?;
+        let mut counts = BTreeMap::new();
         for input in inputs.query_map([], |row| row.get::<_, String>(0))? {
             let input: Value = serde_json::from_str(&input?)?;
             let prompt = input["prompt"].as_str().unwrap_or_default();
-            *taken.entry(prompt.to_owned()).or_default() += 1;
+            *counts.entry(prompt.to_owned()).or_default() += 1;
         }
-        Ok(taken)
+        Ok(counts)
     }
 
-    /// Adds an account, from when on no client comes in without one; returns its token.
+    /// Adds an account and returns its token. From then on, the service rejects requests without a token of an
+    /// account.
     ///
     /// # Errors
     ///
-    /// What the command says of it.
+    /// The command fails; the error is its message.
     pub async fn add_account(&self, name: &str) -> Result<String> {
         let printed = Command::new(binary()?)
             .args(["account", "add", name, "--data"])
@@ -88,11 +89,11 @@ impl Service {
         Ok(String::from_utf8(printed.stdout)?.trim().to_owned())
     }
 
-    /// Stops it at once, as a crash would. Its data stays.
+    /// Kills the service, as in a crash. Keeps its data.
     ///
     /// # Errors
     ///
-    /// It can't be ended.
+    /// The process can't be killed.
     pub async fn stop(&mut self) -> Result<()> {
         if let Some(mut child) = self.child.take() {
             child.kill().await?;
@@ -100,11 +101,11 @@ impl Service {
         Ok(())
     }
 
-    /// Starts it on the same port with the same data.
+    /// Starts the service on the same port with the same data.
     ///
     /// # Errors
     ///
-    /// The program is not there, or does not answer within a minute.
+    /// The program does not exist, or does not answer within a minute.
     pub async fn start_again(&mut self) -> Result<()> {
         let binary = binary()?;
         let mut child = Command::new(&binary)
@@ -120,7 +121,7 @@ impl Service {
             .map_err(|error| format!("{}: {error}", binary.display()))?;
         let stdout = child.stdout.take().ok_or("no output")?;
         self.child = Some(child);
-        self.address = listens_on(stdout).await?;
+        self.address = read_address(stdout).await?;
         let models = format!("{}/api/models", self.address());
         until(
             "the service to answer",
@@ -140,7 +141,7 @@ impl Service {
         .await
     }
 
-    /// Stops it and starts it again.
+    /// Stops the service and starts it again.
     ///
     /// # Errors
     ///
@@ -151,8 +152,8 @@ impl Service {
     }
 }
 
-/// Copies the samples of the models, which each service would otherwise draw for itself, from the outputs that
-/// `ATELIER_TEST_SAMPLES` names.
+/// Copies the sample outputs of the models from the folder `ATELIER_TEST_SAMPLES`. Otherwise, each service would have
+/// to draw them.
 fn copy_samples(outputs: &Path) -> Result<()> {
     let Some(samples) = std::env::var_os("ATELIER_TEST_SAMPLES") else {
         return Ok(());
@@ -168,10 +169,10 @@ fn copy_samples(outputs: &Path) -> Result<()> {
 }
 
 /// Reads the address that the service prints when it listens.
-async fn listens_on(stdout: ChildStdout) -> Result<SocketAddr> {
+async fn read_address(stdout: ChildStdout) -> Result<SocketAddr> {
     let mut lines = BufReader::new(stdout).lines();
-    let line = lines.next_line().await?.ok_or("the service has ended")?;
-    // The output has to be read on, or the service blocks on a full pipe.
+    let line = lines.next_line().await?.ok_or("the service has exited")?;
+    // Keep reading the output: otherwise the service blocks on a full pipe.
     tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
     let address = line
         .strip_prefix("Listening on http://")
@@ -179,12 +180,11 @@ async fn listens_on(stdout: ChildStdout) -> Result<SocketAddr> {
     Ok(address.trim_end_matches('/').parse()?)
 }
 
-/// An address no server listens on. Another program might take it before we do; starting then fails
-/// and says so.
+/// Returns a free loopback address. Another program may take it first; starting then fails with an error.
 ///
 /// # Errors
 ///
-/// All ports are taken.
+/// No port is free.
 pub fn free_address() -> Result<SocketAddr> {
     Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?)
 }
@@ -199,5 +199,5 @@ fn binary() -> Result<PathBuf> {
         .iter()
         .map(|profile| target.join(profile).join("atelier-service"))
         .find(|path| path.exists())
-        .ok_or_else(|| "no atelier-service: run `cargo build --release -p atelier-service`".into())
+        .ok_or_else(|| "No atelier-service: run `cargo build --release -p atelier-service`".into())
 }

@@ -1,43 +1,43 @@
-//! Where the release build of the page lies.
+//! Locates the release build of the page.
 
 use crate::Result;
 use std::path::{Path, PathBuf};
 
-/// The top of the repository.
+/// Returns the root folder of the repository.
 pub fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// `dist/`, or the folder `ATELIER_SITE` names.
+/// Returns the folder that `ATELIER_SITE` names, or `dist/`.
 ///
 /// # Errors
 ///
-/// There is no page in it.
+/// The folder has no `index.html`.
 pub fn folder() -> Result<PathBuf> {
     let folder =
         std::env::var_os("ATELIER_SITE").map_or_else(|| repository().join("dist"), PathBuf::from);
     if folder.join("index.html").exists() {
         Ok(folder.canonicalize()?)
     } else {
-        Err(format!("no page in {}: run `./dev build`", folder.display()).into())
+        Err(format!("No page in {}: run `./dev build`", folder.display()).into())
     }
 }
 
-/// The path of the one file of the page that begins and ends like this, as a page asks for it.
+/// Returns the URL path of the only file of the page whose name starts with `start` and ends with `end`.
 ///
 /// # Errors
 ///
-/// As for [`folder`]; also if there is none, or more than one.
+/// As for [`folder`]; also if no file matches, or more than one.
 pub fn file(start: &str, end: &str) -> Result<String> {
-    Ok(format!("/{}", one(&folder()?, start, end)?))
+    Ok(format!("/{}", find_file(&folder()?, start, end)?))
 }
 
-/// The one file in the folder that begins and ends like this.
+/// Returns the name of the only file in the folder that starts with `start` and ends with `end`.
 ///
 /// # Errors
 ///
-/// There is none, or more than one; the error names them.
-pub(crate) fn one(folder: &Path, start: &str, end: &str) -> Result<String> {
+/// No file matches, or more than one. The error lists them.
+pub(crate) fn find_file(folder: &Path, start: &str, end: &str) -> Result<String> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder)? {
         let name = entry?.file_name().to_string_lossy().into_owned();
@@ -47,6 +47,8 @@ pub(crate) fn one(folder: &Path, start: &str, end: &str) -> Result<String> {
     }
     match found.pop() {
         Some(name) if found.is_empty() => Ok(name),
-        last => Err(format!("{start}…{end} is {found:?}, {last:?}").into()),
+        last => {
+            Err(format!("Expected one file {start}…{end}, found {found:?} and {last:?}").into())
+        }
     }
 }

@@ -1,17 +1,20 @@
-//! Runs the steps of a test; when one fails, keeps what a person would want to see.
+//! Runs the steps of a test in a browser. On failure, keeps a screenshot and the console.
 
 use crate::browser::Browser;
-use crate::engine::LeftOut;
+use crate::engine::Unsupported;
 use crate::{Result, site};
 use std::io::Write;
 
-/// Starts a browser, runs the steps in it, and ends it. On failure the picture of the page and its
-/// console are kept and the test panics. A test that the engine can't be put through is left out.
+/// Starts a browser, runs the steps in it, and ends it. Skips the test if the engine does not support it.
+///
+/// # Panics
+///
+/// A step fails. Before that, prints the console of the page and saves a screenshot.
 pub async fn drive(name: &str, steps: impl AsyncFnOnce(&Browser) -> Result<()>) {
     drive_in(Browser::start().await, name, steps).await;
 }
 
-/// The same in a browser whose clock shows the time of this zone.
+/// Does the same in a browser with this time zone.
 pub async fn drive_in_zone(
     zone: &str,
     name: &str,
@@ -30,30 +33,30 @@ async fn drive_in(
         Err(error) => panic!("{name}: no browser: {error}"),
     };
     if let Err(error) = steps(&browser).await {
-        if let Some(reason) = error.downcast_ref::<LeftOut>() {
-            leave_out(name, *reason);
+        if let Some(reason) = error.downcast_ref::<Unsupported>() {
+            report_skipped(name, *reason);
             return;
         }
-        explain(name, &browser).await;
+        report_failure(name, &browser).await;
         panic!("{name}: {error}");
     }
 }
 
-/// Says that a test has not run, to the script that counts: the runner believes that it has passed.
-fn leave_out(name: &str, reason: LeftOut) {
-    // Not `println!`: its output is shown of failing tests only.
+/// Reports that a test was skipped to the script that counts skipped tests. The test runner counts it as passed.
+fn report_skipped(name: &str, reason: Unsupported) {
+    // Not `println!`, whose output is only shown for failing tests.
     let _ = writeln!(std::io::stdout(), "\nleft out: {name}. {reason}");
 }
 
-/// Says that a part of a test has not run, if that is why there is nothing to look at.
+/// Returns `None`, and reports that a part of a test was skipped, if the engine does not support it.
 ///
 /// # Errors
 ///
 /// `done` failed for another reason.
-pub fn unless_left_out<T>(part: &str, done: Result<T>) -> Result<Option<T>> {
+pub fn skip_if_unsupported<T>(part: &str, done: Result<T>) -> Result<Option<T>> {
     match done {
         Ok(done) => Ok(Some(done)),
-        Err(error) => match error.downcast_ref::<LeftOut>() {
+        Err(error) => match error.downcast_ref::<Unsupported>() {
             Some(reason) => {
                 let _ = writeln!(std::io::stdout(), "\nin part: {part}. {reason}");
                 Ok(None)
@@ -63,8 +66,8 @@ pub fn unless_left_out<T>(part: &str, done: Result<T>) -> Result<Option<T>> {
     }
 }
 
-/// Prints the console of the page and keeps a picture of it, for a test that has failed.
-pub async fn explain(name: &str, browser: &Browser) {
+/// Prints the console of the page and saves a screenshot, after a test has failed.
+pub async fn report_failure(name: &str, browser: &Browser) {
     for line in browser.console().await.unwrap_or_default() {
         eprintln!("console: {line}");
     }

@@ -1,5 +1,5 @@
-//! A person at the page, a fault proxy, and the service behind it: what the suites share in which
-//! nothing may be lost and nothing sent twice. Each has its own words for what the person does.
+//! The browser, the fault proxy and the service of a test, shared by the suites that check that no task is lost or
+//! sent twice. Each suite adds methods for its user actions.
 
 use crate::browser::Browser;
 use crate::fault::{Call, FaultProxy};
@@ -7,18 +7,18 @@ use crate::ledger::{Ledger, is_generate};
 use crate::service::Service;
 use crate::story::drive;
 use crate::wait::{Seen, until};
-use crate::{Result, hearing};
+use crate::{Result, received_refusals};
 use fantoccini::wd::WindowHandle;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// Enough for anything that is under way, on a busy machine.
+/// The time limit for any task, also on a busy machine.
 pub const TIMEOUT: Duration = Duration::from_secs(120);
 
-/// Pictures of full size would take most of the time of the tests.
+/// Smaller outputs. Drawing full-size images would take most of the time of the tests.
 const SMALL: [&str; 2] = ["--draw-scale", "0.25"];
 
-/// The page of the model that is used.
+/// The path of the model page that the tests use.
 pub const MODEL: &str = "/models/image/tessera";
 pub const MODEL_NAME: &str = "Tessera";
 
@@ -29,27 +29,27 @@ pub struct Studio<'a> {
     pub ledger: Ledger,
 }
 
-/// A person's steps in a suite that has words of its own for them.
+/// A test suite with its own type for user actions.
 pub trait Suite {
     type Studio<'a>;
 
-    /// Opens the page on which the steps begin.
+    /// Opens the start page.
     ///
     /// # Errors
     ///
-    /// The page does not show what it begins with.
+    /// The page does not load as expected.
     fn begin(studio: Studio<'_>) -> impl Future<Output = Result<Self::Studio<'_>>>;
 
-    /// Lets everything come to its end and balances the ledger.
+    /// Waits until all tasks have ended, then checks the ledger.
     ///
     /// # Errors
     ///
-    /// Something does not come to its end, or the ledger does not balance.
+    /// A task does not end, or the ledger does not balance.
     fn close(studio: Self::Studio<'_>, name: &str) -> impl Future<Output = Result<()>>;
 }
 
-/// Runs the steps, lets everything come to its end, and balances the ledger. Without keys, the service says
-/// nothing of idempotency keys, as most don't.
+/// Runs the steps, waits until all tasks have ended, and checks the ledger. Unless `has_keys`, the proxy hides the
+/// service's support for idempotency keys.
 pub async fn play<S: Suite>(
     name: &str,
     service: &[&str],
@@ -64,7 +64,7 @@ pub async fn play<S: Suite>(
     .await;
 }
 
-/// Runs the steps; what they send need not come to an end.
+/// Runs the steps. Their tasks may still be running at the end.
 pub async fn visit<S: Suite>(
     name: &str,
     service: &[&str],
@@ -78,7 +78,7 @@ pub async fn visit<S: Suite>(
 }
 
 impl<'a> Studio<'a> {
-    /// Starts the service and the proxy; the tab is as it was.
+    /// Starts the service and the proxy. Does not change the tab.
     ///
     /// # Errors
     ///
@@ -94,15 +94,15 @@ impl<'a> Studio<'a> {
         })
     }
 
-    /// The same in a tab that says what it has heard, and that is high enough for a list. Without keys, the
-    /// service says nothing of idempotency keys, as most don't.
+    /// Also makes the tab report the refusals that it has received ([`received_refusals`]), and tall enough for a whole list.
+    /// Unless `has_keys`, the proxy hides the service's support for idempotency keys.
     ///
     /// # Errors
     ///
-    /// As for [`Self::start`]; also if the driver refuses.
+    /// As for [`Self::start`]; also if the driver rejects a command.
     pub async fn new(browser: &'a Browser, service: &[&str], has_keys: bool) -> Result<Self> {
         let studio = Self::start(browser, service).await?;
-        hearing::listen(browser, &studio.proxy).await?;
+        received_refusals::report(browser, &studio.proxy).await?;
         if !has_keys {
             studio.proxy.hide_keys();
         }
@@ -110,8 +110,7 @@ impl<'a> Studio<'a> {
         Ok(studio)
     }
 
-    /// Makes the tab so high that a list, of which only what is near the screen exists, is there as
-    /// a whole.
+    /// Makes the tab so tall that a virtual list renders all its rows.
     ///
     /// # Errors
     ///
@@ -124,7 +123,7 @@ impl<'a> Studio<'a> {
         format!("{}{path}", self.proxy.address())
     }
 
-    /// Opens a page in this tab, afresh.
+    /// Loads a page in the current tab.
     ///
     /// # Errors
     ///
@@ -133,23 +132,23 @@ impl<'a> Studio<'a> {
         self.browser.open(&self.address(path)).await
     }
 
-    /// Opens a page in a further tab.
+    /// Opens a page in a new tab.
     ///
     /// # Errors
     ///
     /// As for [`Browser::open_tab`].
     pub async fn open_tab(&self, path: &str) -> Result<WindowHandle> {
         let tab = self.browser.open_tab("about:blank").await?;
-        hearing::listen(self.browser, &self.proxy).await?;
+        received_refusals::report(self.browser, &self.proxy).await?;
         self.open(path).await?;
         Ok(tab)
     }
 
-    /// Waits until the proxy has seen what is wanted.
+    /// Waits until `seen` accepts the calls that the proxy has recorded.
     ///
     /// # Errors
     ///
-    /// It has not within [`TIMEOUT`].
+    /// It does not within [`TIMEOUT`].
     pub async fn sees(&self, what: &str, seen: impl Fn(&[Call]) -> bool) -> Result<()> {
         until(what, TIMEOUT, async || {
             let calls = self.proxy.calls();
@@ -162,24 +161,24 @@ impl<'a> Studio<'a> {
         .await
     }
 
-    /// The generate calls so far.
+    /// Returns the generate calls so far.
     pub fn generate_calls(&self) -> Vec<Call> {
         let calls = self.proxy.calls();
         calls.into_iter().filter(is_generate).collect()
     }
 
-    /// The prompts of all generate calls, in order.
+    /// Returns the prompts of all generate calls, in order.
     pub fn prompts_sent(&self) -> Vec<String> {
         let calls = self.generate_calls();
         calls.into_iter().flat_map(|call| call.prompts).collect()
     }
 
-    /// Balances the ledger against the states that the page shows at the end. The result of the wait for that end
-    /// comes second: a task that is lost explains it.
+    /// Compares the ledger with the states that the page shows at the end. `settled` is the result of waiting for
+    /// that end. An unbalanced ledger is reported first, because a lost task explains why the wait failed.
     ///
     /// # Errors
     ///
-    /// The ledger does not balance, with what it says; else that with which the wait ended.
+    /// The ledger does not balance; or else the error in `settled`.
     pub fn balance(
         &self,
         name: &str,

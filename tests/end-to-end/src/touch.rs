@@ -1,4 +1,4 @@
-//! A finger on what a selector finds first.
+//! Emulates touch input in Chromium.
 
 use serde_json::{Value, json};
 
@@ -6,15 +6,15 @@ use crate::Result;
 use crate::browser::Browser;
 use crate::engine::Capability;
 
-/// Where something lies in the window, in px.
-pub type Place = (f64, f64);
+/// A point in the viewport, in CSS px.
+pub type Point = (f64, f64);
 
 impl Browser {
-    /// Makes the pages that are loaded from now on those of a device with fingers.
+    /// Makes the pages that are loaded from now on see a touch screen.
     ///
     /// # Errors
     ///
-    /// The browser has no such tools.
+    /// The engine is not Chromium.
     pub async fn emulate_touch(&self) -> Result<()> {
         self.needs(Capability::DevTools)?;
         let touch = json!({ "enabled": true, "maxTouchPoints": 2 });
@@ -23,17 +23,17 @@ impl Browser {
         Ok(())
     }
 
-    /// Returns the middle of the element that the selector finds first.
+    /// Returns the center of the first element that matches the selector.
     ///
     /// # Errors
     ///
-    /// There is none.
-    pub async fn middle_of(&self, selector: &str) -> Result<Place> {
+    /// No element matches.
+    pub async fn middle_of(&self, selector: &str) -> Result<Point> {
         let script = "
             const { left, top, width, height } = document.querySelector(arguments[0]).getBoundingClientRect();
             return [left + width / 2, top + height / 2]";
         let middle = self.run(script, vec![selector.into()]).await?;
-        let at = |axis: usize| middle[axis].as_f64().ok_or("no place");
+        let at = |axis: usize| middle[axis].as_f64().ok_or("no position");
         Ok((at(0)?, at(1)?))
     }
 
@@ -41,25 +41,25 @@ impl Browser {
     ///
     /// # Errors
     ///
-    /// The driver refuses.
-    pub async fn touch_start(&self, (x, y): Place) -> Result<()> {
+    /// The driver rejects the command.
+    pub async fn touch_start(&self, (x, y): Point) -> Result<()> {
         self.touch("touchStart", json!([{ "x": x, "y": y }])).await
     }
 
-    /// Moves it.
+    /// Moves the finger.
     ///
     /// # Errors
     ///
-    /// The driver refuses.
-    pub async fn touch_move(&self, (x, y): Place) -> Result<()> {
+    /// The driver rejects the command.
+    pub async fn touch_move(&self, (x, y): Point) -> Result<()> {
         self.touch("touchMove", json!([{ "x": x, "y": y }])).await
     }
 
-    /// Lifts it.
+    /// Lifts the finger.
     ///
     /// # Errors
     ///
-    /// The driver refuses.
+    /// The driver rejects the command.
     pub async fn touch_end(&self) -> Result<()> {
         self.touch("touchEnd", json!([])).await
     }

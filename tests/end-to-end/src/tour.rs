@@ -1,4 +1,4 @@
-//! Every page there is, with something on it.
+//! Lists every page of the app, filled with content.
 
 use crate::Result;
 use crate::browser::Browser;
@@ -8,12 +8,12 @@ use std::time::Duration;
 
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// One of each: a picture, a sound, a failure, a batch.
+/// Creates one task of each kind: an image, an audio output, a failure, a batch.
 ///
 /// # Errors
 ///
-/// A page lacks what is pressed or filled in, or a task does not come to the end that it is to have.
-pub async fn make(browser: &Browser, address: &str) -> Result<()> {
+/// A control is missing, or a task does not reach its expected state.
+pub async fn create_content(browser: &Browser, address: &str) -> Result<()> {
     for (model, prompt, state) in [
         ("image/strata", "alpine lake", "Completed"),
         ("audio/reverie", "slow rain", "Completed"),
@@ -33,11 +33,11 @@ pub async fn make(browser: &Browser, address: &str) -> Result<()> {
     browser.see_text("2 completed, 1 failed", TIMEOUT).await
 }
 
-/// The addresses of all pages, with what is on them once [`make`] has made it.
+/// Returns the paths of all pages after [`create_content`] has created their content.
 ///
 /// # Errors
 ///
-/// The lists lack what [`make`] has made.
+/// The lists lack an output of [`create_content`].
 pub async fn pages(browser: &Browser, address: &str) -> Result<Vec<String>> {
     browser.open(&format!("{address}/tasks")).await?;
     browser

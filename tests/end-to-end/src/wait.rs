@@ -1,4 +1,4 @@
-//! Waiting for a condition: tests never sleep for a fixed time.
+//! Waits for a condition. Tests never sleep for a fixed time.
 
 use crate::Result;
 use crate::browser::Browser;
@@ -7,35 +7,35 @@ use std::fmt::Display;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// The pause between the first looks at a condition. It grows, since each look costs the browser time, most of all
-/// those at its accessibility tree.
+/// The first pause between two checks of a condition. It grows, because each check costs the browser time, especially
+/// for the accessibility tree.
 const SHORTEST: Duration = Duration::from_millis(30);
 const LONGEST: Duration = Duration::from_millis(300);
 
-/// What a look at a condition found.
+/// The result of a check.
 pub enum Seen<T> {
     Yes(T),
-    /// Not yet, and what was there instead: the last of these becomes the error.
+    /// Not yet, and the state found instead. The last one becomes part of the error.
     NotYet(String),
 }
 
-/// Looks until the condition holds.
+/// Repeats a check until the condition holds, and returns its value.
 ///
 /// # Errors
 ///
-/// `limit` has passed; the error says what was there instead, which may be the error that `look` gave.
+/// The time limit has passed. The error contains the last state found, or the last error of `check`.
 pub async fn until<T>(
     what: impl Display,
     limit: Duration,
-    mut look: impl AsyncFnMut() -> Result<Seen<T>>,
+    mut check: impl AsyncFnMut() -> Result<Seen<T>>,
 ) -> Result<T> {
     let start = Instant::now();
     let mut pause = SHORTEST;
     loop {
-        let instead = match look().await {
+        let instead = match check().await {
             Ok(Seen::Yes(found)) => return Ok(found),
             Ok(Seen::NotYet(instead)) => instead,
-            // A page that is being redrawn answers with stale elements: that is "not yet" too.
+            // While a page is rendering again, elements become stale: that counts as "not yet".
             Err(error) => error.to_string(),
         };
         if start.elapsed() > limit {
@@ -46,10 +46,10 @@ pub async fn until<T>(
     }
 }
 
-/// How long a page may take to become what it has to be, on a busy machine too.
+/// The time limit for a page to reach a state, also on a busy machine.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Waits until the script gives this.
+/// Waits until the script returns this value.
 ///
 /// # Errors
 ///
@@ -58,28 +58,28 @@ pub async fn becomes(
     browser: &Browser,
     what: &str,
     script: &str,
-    wanted: impl Into<Value>,
+    expected: impl Into<Value>,
 ) -> Result<()> {
-    let wanted = wanted.into();
-    gives(browser, what, script, |seen| *seen == wanted).await
+    let expected = expected.into();
+    gives(browser, what, script, |seen| *seen == expected).await
 }
 
-/// Waits until what the script gives is what is meant.
+/// Waits until the script returns a value that `is_expected` accepts.
 ///
 /// # Errors
 ///
-/// It gives something else for a minute; the error says what.
+/// The script does not within a minute. The error contains its last value.
 pub async fn gives(
     browser: &Browser,
     what: &str,
     script: &str,
-    is_meant: impl Fn(&Value) -> bool,
+    is_expected: impl Fn(&Value) -> bool,
 ) -> Result<()> {
     until(what, TIMEOUT, async || {
         let seen = browser.run(script, vec![]).await?;
-        Ok(match is_meant(&seen) {
+        Ok(match is_expected(&seen) {
             true => Seen::Yes(()),
-            false => Seen::NotYet(format!("it is {seen}")),
+            false => Seen::NotYet(format!("the value is {seen}")),
         })
     })
     .await

@@ -1,12 +1,11 @@
-//! What is WebKit's own: how it is started. There is no headless one: it needs a display, which may be
-//! a virtual one (`xvfb-run`).
+//! Starts WebKit. It has no headless mode: it needs a display, which may be virtual (`xvfb-run`).
 
 use crate::Result;
 use crate::driver::{Port, Program};
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// How WebKit's driver is started. It keeps downloads where the desktop says, in a file of its configuration.
+/// Returns the command for WebKit's driver. Sets the download folder in a configuration file of the desktop.
 ///
 /// # Errors
 ///
@@ -14,9 +13,9 @@ use std::path::Path;
 pub(crate) fn driver(profile: &Path, downloads: &Path) -> Result<Program> {
     let folder = format!("XDG_DOWNLOAD_DIR=\"{}\"\n", downloads.display());
     std::fs::write(profile.join("user-dirs.dirs"), folder)?;
-    let mut program = Program::named("WEBKITDRIVER", "WebKitWebDriver", Port::Given("--port="));
+    let mut program = Program::named("WEBKITDRIVER", "WebKitWebDriver", Port::Assigned("--port="));
     program.command.env("XDG_CONFIG_HOME", profile);
-    // A browser without hardware draws by itself, at once.
+    // Renders in software, as there is no graphics hardware.
     program.command.env("LIBGL_ALWAYS_SOFTWARE", "1");
     Ok(program)
 }

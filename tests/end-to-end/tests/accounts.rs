@@ -1,4 +1,4 @@
-//! A service with accounts, on the page: whose token it is, and what the account has left.
+//! Tests of the settings page with a service that has accounts.
 
 use atelier_end_to_end::Result;
 use atelier_end_to_end::browser::Browser;
@@ -11,17 +11,16 @@ use std::time::Duration;
 
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-async fn user_id(browser: &Browser) -> Result<Value> {
+async fn read_user_id(browser: &Browser) -> Result<Value> {
     let value = "return document.querySelector('#uid').value";
     browser.run(value, vec![]).await
 }
 
-/// Guards against a person who has been given a token and can't tell whose it is, and against a User ID that
-/// is not the token's: everything looks right, and each Generate is refused; and against what was found at one address
-/// and is said of another one.
+/// Guards against a token whose account the page does not show, against a User ID that does not belong to the token,
+/// with which the service rejects each Generate, and against a test result that is shown for another address.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_token_alone_says_which_account_it_is() {
-    drive("a_token_alone", async |browser| {
+async fn connection_test_shows_account_of_token() {
+    drive("connection_test_shows_account_of_token", async |browser| {
         let service = Service::with_site(&["--speed", "0", "--account-disk", "2GB"]).await?;
         let token = service.add_account("ada").await?;
         let settings = format!("{}/settings", service.address());
@@ -29,21 +28,25 @@ async fn a_token_alone_says_which_account_it_is() {
         browser.fill(&by("textbox", "User ID"), "bob").await?;
         browser.fill(&by("textbox", "Access token"), &token).await?;
         browser.press(&by("button", "Test connection")).await?;
-        let words = "the token belongs to the account ada, not to bob";
-        browser.see_text(words, TIMEOUT).await?;
-        assert_eq!(user_id(browser).await?, "bob", "nothing typed is lost");
-        // Of another address that is not known.
+        let message = "the token belongs to the account ada, not to bob";
+        browser.see_text(message, TIMEOUT).await?;
+        assert_eq!(
+            read_user_id(browser).await?,
+            "bob",
+            "the typed User ID was replaced"
+        );
+        // The result is cleared when the address changes.
         let found = "return document.querySelector('.test-result').innerText";
         let address = by("textbox", "Service address");
         browser.fill(&address, "http://localhost:9").await?;
-        becomes(browser, "what was found", found, "").await?;
+        becomes(browser, "the test result", found, "").await?;
 
         browser.reload().await?;
         browser.fill(&by("textbox", "Access token"), &token).await?;
         browser.press(&by("button", "Test connection")).await?;
-        let words = "Account ada: 0 running, 0 waiting, 0 kB of 2 GB used.";
-        browser.see_text(words, TIMEOUT).await?;
-        assert_eq!(user_id(browser).await?, "ada");
+        let message = "Account ada: 0 running, 0 waiting, 0 kB of 2 GB used.";
+        browser.see_text(message, TIMEOUT).await?;
+        assert_eq!(read_user_id(browser).await?, "ada");
         browser.press(&by("button", "Save")).await?;
         browser.see_text("Saved.", TIMEOUT).await?;
 
@@ -57,7 +60,7 @@ async fn a_token_alone_says_which_account_it_is() {
         browser
             .find_for(&by("button", "Run again"), TIMEOUT)
             .await?;
-        // It is told without being asked for, as it is now.
+        // The page shows the current usage without a connection test.
         browser.open(&settings).await?;
         browser
             .see_text("Account ada: 0 running, 0 waiting, ", TIMEOUT)

@@ -1,5 +1,5 @@
-//! What a visitor sees and does before the program is there (boot/): it is the list that the program then
-//! shows, and nothing that was done in it is lost.
+//! Tests of the static start page (boot/), before the app is loaded: it looks like the app's model list, and user
+//! input is kept when the app starts.
 
 use std::time::Duration;
 
@@ -15,24 +15,24 @@ use serde_json::{Value, json};
 
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// The page in front of a service; its program is held back until the rules are forgotten.
-async fn held_back(browser: &Browser) -> Result<(Service, FaultProxy)> {
+/// Opens the start page through a proxy that holds the wasm file until the rules are removed.
+async fn open_without_app(browser: &Browser) -> Result<(Service, FaultProxy)> {
     let service = Service::with_site(&[]).await?;
     let proxy = FaultProxy::start(&service.address()).await?;
-    let wasm = wasm(&service.address()).await?;
+    let wasm = wasm_path(&service.address()).await?;
     proxy.add(Rule::every(&wasm, Fault::Hold));
     browser.open(&format!("{}/", proxy.address())).await?;
     browser.find(&starting("link", "Strata")).await?;
-    assert!(is_booting(browser).await?, "the program was not held back");
+    assert!(is_booting(browser).await?, "the app was not held back");
     Ok((service, proxy))
 }
 
-/// The path of the first wasm file.
-async fn wasm(address: &str) -> Result<String> {
+/// Returns the path of the first wasm file.
+async fn wasm_path(address: &str) -> Result<String> {
     let (_, page) = atelier_end_to_end::http::get(&format!("{address}/")).await?;
     let page = String::from_utf8_lossy(&page);
     let (before, _) = page.split_once("_bg.wasm").ok_or("the page has no wasm")?;
-    let start = before.rfind('/').ok_or("its wasm has no path")?;
+    let start = before.rfind('/').ok_or("the wasm file has no path")?;
     Ok(format!("{}_bg.wasm", &before[start..]))
 }
 
@@ -41,8 +41,8 @@ async fn is_booting(browser: &Browser) -> Result<bool> {
     Ok(browser.run(script, vec![]).await? == true)
 }
 
-/// What is there to read, press and hear, and where: whole pixels are as exact as the program's own rows.
-const SHAPE: &str = "
+/// Returns the visible texts, controls and status messages with their positions.
+const VISIBLE_ELEMENTS: &str = "
     const shown = 'header.bar a, h1, h2, main [role=status], .welcome, .welcome p, .welcome a, .welcome button, '
         + 'input, .chip, .model-card, .model-card .cover, .model-card p';
     return [...document.querySelectorAll(shown)].filter((it) => it.checkVisibility()).map((it) => {
@@ -52,39 +52,39 @@ const SHAPE: &str = "
         return { what: [it.localName, ...words].join('|'), box: [x, y, width, height] };
     });";
 
-/// Guards against a first screen that is another one than the program's: the page would jump, or change
-/// its words, under the eyes.
+/// Guards against a start page that differs from the app: the page would shift, or its texts would change.
 #[tokio::test(flavor = "multi_thread")]
-async fn the_first_screen_is_the_program_s() {
-    drive("the_first_screen_is_the_program_s", async |browser| {
+async fn static_start_page_is_identical_to_app() {
+    drive("static_start_page_is_identical_to_app", async |browser| {
         for (width, height) in [(1280, 2400), (375, 2400), (2560, 1400)] {
             browser.set_size(width, height).await?;
-            let (_service, proxy) = held_back(browser).await?;
-            let before = browser.run(SHAPE, vec![]).await?;
-            // Once the list was there, it is there in every frame.
+            let (_service, proxy) = open_without_app(browser).await?;
+            let before = browser.run(VISIBLE_ELEMENTS, vec![]).await?;
+            // Counts the frames without the list.
             let watch = "window.gaps = 0;
-                (function look() {
+                (function check() {
                     if (!document.querySelector('li h3 a')) window.gaps += 1;
-                    requestAnimationFrame(look);
+                    requestAnimationFrame(check);
                 })();";
             browser.run(watch, vec![]).await?;
             proxy.clear();
-            // The typeface comes with it, and is a little wider; that it moves nothing else is of the suite on accessibility.
+            // Holds the deferred part, which brings the wider web font. The accessibility suite checks its layout
+            // shifts.
             proxy.add(Rule::every("/deferred-*", Fault::Hold));
-            until("the program", TIMEOUT, async || {
+            until("the app to start", TIMEOUT, async || {
                 Ok(if is_booting(browser).await? {
-                    Seen::NotYet("only what stands there before it".into())
+                    Seen::NotYet("still the static start page".into())
                 } else {
                     Seen::Yes(())
                 })
             })
             .await?;
-            let after = browser.run(SHAPE, vec![]).await?;
-            let (before, after) = (pieces(&before), pieces(&after));
-            let words = |of: &[(String, Vec<f64>)]| -> Vec<String> {
+            let after = browser.run(VISIBLE_ELEMENTS, vec![]).await?;
+            let (before, after) = (elements(&before), elements(&after));
+            let texts = |of: &[(String, Vec<f64>)]| -> Vec<String> {
                 of.iter().map(|(what, _)| what.clone()).collect()
             };
-            assert_eq!(words(&before), words(&after), "at {width}");
+            assert_eq!(texts(&before), texts(&after), "at {width}");
             for ((what, from), (_, to)) in before.iter().zip(&after) {
                 let moved = from
                     .iter()
@@ -99,21 +99,26 @@ async fn the_first_screen_is_the_program_s() {
     .await;
 }
 
-fn pieces(shape: &Value) -> Vec<(String, Vec<f64>)> {
-    let piece = |it: &Value| {
+fn elements(shape: &Value) -> Vec<(String, Vec<f64>)> {
+    let element = |it: &Value| {
         let numbers = it["box"].as_array().into_iter().flatten();
         let numbers = numbers.filter_map(Value::as_f64).collect();
         (it["what"].as_str().unwrap_or_default().to_owned(), numbers)
     };
-    shape.as_array().into_iter().flatten().map(piece).collect()
+    shape
+        .as_array()
+        .into_iter()
+        .flatten()
+        .map(element)
+        .collect()
 }
 
-/// Guards against a press that is lost, or that begins from nothing, because the program was not there.
+/// Guards against a press that is lost, or that reloads the page, because the app was not loaded.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_model_that_is_pressed_before_the_program_is_opened_by_it() {
-    let name = "a_model_that_is_pressed_before_the_program_is_opened_by_it";
+async fn model_pressed_before_app_start_is_opened() {
+    let name = "model_pressed_before_app_start_is_opened";
     drive(name, async |browser| {
-        let (_service, proxy) = held_back(browser).await?;
+        let (_service, proxy) = open_without_app(browser).await?;
         browser.press(&starting("link", "Strata")).await?;
         browser.see_text("Atelier is opening…", TIMEOUT).await?;
         assert_eq!(
@@ -128,12 +133,12 @@ async fn a_model_that_is_pressed_before_the_program_is_opened_by_it() {
     .await;
 }
 
-/// Guards against a press that is lost because the program came between its beginning and its end.
+/// Guards against a press that is lost because the app replaces the page between pointer down and up.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_press_that_begins_before_the_program_ends_before_it() {
-    let name = "a_press_that_begins_before_the_program_ends_before_it";
+async fn app_start_waits_until_pointer_is_released() {
+    let name = "app_start_waits_until_pointer_is_released";
     drive(name, async |browser| {
-        let (_service, proxy) = held_back(browser).await?;
+        let (_service, proxy) = open_without_app(browser).await?;
         let link = browser.find(&starting("link", "Strata")).await?;
         let (x, y, width, height) = link.rectangle().await?;
         let (x, y) = (x + width / 2.0, y + height / 2.0);
@@ -148,7 +153,7 @@ async fn a_press_that_begins_before_the_program_ends_before_it() {
         browser.client.perform_actions(down).await?;
         proxy.clear();
         tokio::time::sleep(Duration::from_secs(3)).await;
-        assert!(is_booting(browser).await?, "the program came meanwhile");
+        assert!(is_booting(browser).await?, "the app started meanwhile");
         let up = MouseActions::new("mouse".to_owned()).then(PointerAction::Up { button });
         browser.client.perform_actions(up).await?;
         browser.find(&by("button", "Generate")).await?;
@@ -158,12 +163,12 @@ async fn a_press_that_begins_before_the_program_ends_before_it() {
     .await;
 }
 
-/// Guards against letters and choices that are lost when the program comes while a person types.
+/// Guards against input that is lost when the app starts while the user types.
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_sought_before_the_program_is_found_by_it() {
-    let name = "what_is_sought_before_the_program_is_found_by_it";
+async fn search_typed_before_app_start_is_kept() {
+    let name = "search_typed_before_app_start_is_kept";
     drive(name, async |browser| {
-        let (_service, proxy) = held_back(browser).await?;
+        let (_service, proxy) = open_without_app(browser).await?;
         browser.press(&starting("radio", "image")).await?;
         let search = by("searchbox", "Search models");
         browser.fill(&search, "tess").await?;
@@ -173,11 +178,11 @@ async fn what_is_sought_before_the_program_is_found_by_it() {
         let script = "const { activeElement: it } = document;
             return [it.getAttribute('aria-label'), it.value, it.selectionStart,
                 document.querySelector('[name=category]:checked').parentElement.textContent]";
-        let wanted = json!(["Search models", "tess", 4, "image"]);
-        // The field has the focus from the frame after the list's on.
-        until("the field as it was", TIMEOUT, async || {
+        let expected = json!(["Search models", "tess", 4, "image"]);
+        // The field gets the focus one frame after the list is rendered.
+        until("the state of the search field", TIMEOUT, async || {
             let now = browser.run(script, vec![]).await?;
-            Ok(if now == wanted {
+            Ok(if now == expected {
                 Seen::Yes(())
             } else {
                 Seen::NotYet(now.to_string())
@@ -189,38 +194,37 @@ async fn what_is_sought_before_the_program_is_found_by_it() {
     .await;
 }
 
-/// Guards against a list that jumps to its top when the program comes: who has scrolled loses the place,
-/// or presses another model than the one under the finger.
+/// Guards against a list that jumps to the top when the app starts, so that the user presses another model.
 #[tokio::test(flavor = "multi_thread")]
-async fn the_list_stays_where_it_was_scrolled_to() {
-    let name = "the_list_stays_where_it_was_scrolled_to";
+async fn scroll_position_is_kept_when_app_starts() {
+    let name = "scroll_position_is_kept_when_app_starts";
     drive(name, async |browser| {
         browser.set_size(420, 500).await?;
-        let (_service, proxy) = held_back(browser).await?;
-        // A person sees the same card at the same place in every frame.
+        let (_service, proxy) = open_without_app(browser).await?;
+        // Records the frames in which the card is not at the same position.
         let watch = "
             const link = [...document.querySelectorAll('li h3 a')].at(-1);
             link.scrollIntoView({ block: 'center', behavior: 'instant' });
             const [href, { y }] = [link.getAttribute('href'), link.getBoundingClientRect()];
             window.jumps = [];
-            (function look() {
+            (function check() {
                 const now = document.querySelector(`a[href='${href}']`)?.getBoundingClientRect().y;
                 if (!(Math.abs(now - y) < 1.5)) window.jumps.push(now ?? null);
-                requestAnimationFrame(look);
+                requestAnimationFrame(check);
             })();
             return scrollY";
         let scrolled = browser.run(watch, vec![]).await?;
         assert!(scrolled.as_f64() > Some(300.0), "{scrolled}");
         proxy.clear();
-        until("the program", TIMEOUT, async || {
+        until("the app to start", TIMEOUT, async || {
             Ok(if is_booting(browser).await? {
-                Seen::NotYet("only what stands there before it".into())
+                Seen::NotYet("still the static start page".into())
             } else {
                 Seen::Yes(())
             })
         })
         .await?;
-        // The later part of the program may come meanwhile.
+        // The deferred part of the app may load meanwhile.
         tokio::time::sleep(Duration::from_secs(1)).await;
         assert_eq!(browser.run("return window.jumps", vec![]).await?, json!([]));
         assert_eq!(browser.run("return scrollY", vec![]).await?, scrolled);

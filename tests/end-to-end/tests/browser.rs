@@ -1,4 +1,4 @@
-//! What the other tests believe of the browser, on a page of the test's own.
+//! Tests of the browser driver, on a page in a data URL.
 
 use atelier_end_to_end::browser::Scheme;
 use atelier_end_to_end::find::{any, by, containing, starting};
@@ -12,8 +12,8 @@ const PAGE: &str = "data:text/html,<!doctype html><title>Page</title><main><h1>M
     <a href='%23'>Waves, a model</a></main>";
 
 #[tokio::test(flavor = "multi_thread")]
-async fn elements_are_found_by_role_and_name() {
-    drive("elements_are_found_by_role_and_name", async |browser| {
+async fn finds_elements_by_role_and_name() {
+    drive("finds_elements_by_role_and_name", async |browser| {
         browser.open(PAGE).await?;
         browser.find(&by("heading", "Models")).await?;
         browser.find(&starting("link", "Waves")).await?;
@@ -39,8 +39,8 @@ async fn elements_are_found_by_role_and_name() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_page_notices_offline() {
-    drive("the_page_notices_offline", async |browser| {
+async fn page_sees_offline_state() {
+    drive("page_sees_offline_state", async |browser| {
         browser.open(PAGE).await?;
         for offline in [true, false] {
             browser.set_offline(offline).await?;
@@ -60,11 +60,11 @@ async fn the_page_notices_offline() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_page_notices_dark() {
-    drive("the_page_notices_dark", async |browser| {
+async fn page_sees_color_scheme() {
+    drive("page_sees_color_scheme", async |browser| {
         browser.open(PAGE).await?;
         for (scheme, dark) in [(Scheme::Dark, true), (Scheme::Light, false)] {
-            browser.prefer(scheme).await?;
+            browser.set_color_scheme(scheme).await?;
             let seen = browser.run(
                 "return matchMedia('(prefers-color-scheme: dark)').matches",
                 vec![],
@@ -77,8 +77,8 @@ async fn the_page_notices_dark() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn downloads_are_kept() {
-    drive("downloads_are_kept", async |browser| {
+async fn downloads_are_saved() {
+    drive("downloads_are_saved", async |browser| {
         browser.open(PAGE).await?;
         let script = "const link = document.createElement('a'); link.download = 'wave.py';
             link.href = URL.createObjectURL(new Blob(['print(1)'])); link.click()";
@@ -91,13 +91,13 @@ async fn downloads_are_kept() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn pictures_are_kept() {
-    drive("pictures_are_kept", async |browser| {
+async fn full_page_screenshot_has_requested_size() {
+    drive("full_page_screenshot_has_requested_size", async |browser| {
         browser.open(PAGE).await?;
         let picture = browser.downloads().join("page.png");
         browser.full_page(320, Scheme::Dark, &picture).await?;
         let bytes = std::fs::read(picture)?;
-        // Width and height of a PNG lie at a fixed place.
+        // The width and height of a PNG are at fixed offsets.
         assert_eq!(bytes[16..24], [0, 0, 1, 64, 0, 0, 3, 132]);
         Ok(())
     })

@@ -1,5 +1,4 @@
-//! Outputs that go on: as the input of another model, which both remember; and several at once, as rows to
-//! be sent again.
+//! Tests of outputs as inputs of other models, with their lineage, and of gallery selections as batch rows.
 
 use atelier_end_to_end::Result;
 use atelier_end_to_end::browser::Browser;
@@ -10,7 +9,7 @@ use atelier_end_to_end::wait::gives;
 use serde_json::Value;
 use std::time::Duration;
 
-/// Enough for a generation, on a busy machine.
+/// The time limit for a generation on a busy machine.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
 async fn generate(browser: &Browser, service: &Service, model: &str, prompt: &str) -> Result<()> {
@@ -24,15 +23,15 @@ async fn generate(browser: &Browser, service: &Service, model: &str, prompt: &st
     Ok(())
 }
 
-/// Whether a text holds this.
-fn holds(wanted: &str) -> impl Fn(&Value) -> bool {
-    move |seen| seen.as_str().is_some_and(|seen| seen.contains(wanted))
+/// Returns a check that a text contains `part`.
+fn contains(part: &str) -> impl Fn(&Value) -> bool {
+    move |seen| seen.as_str().is_some_and(|seen| seen.contains(part))
 }
 
 const FOCUSED: &str = "return document.activeElement.outerHTML.slice(0, 400)";
 
-/// Shows the newest output of this name large.
-async fn enlarge(browser: &Browser, service: &Service, name: &str) -> Result<()> {
+/// Opens the newest output with this name in the lightbox.
+async fn open_lightbox(browser: &Browser, service: &Service, name: &str) -> Result<()> {
     browser
         .open(&format!("{}/gallery", service.address()))
         .await?;
@@ -44,15 +43,14 @@ async fn enlarge(browser: &Browser, service: &Service, name: &str) -> Result<()>
     Ok(())
 }
 
-/// Guards against results that do not say what they were made from, and originals that
-/// do not say what became of them.
+/// Guards against outputs without links to their inputs, and inputs without links to their outputs.
 #[tokio::test(flavor = "multi_thread")]
-async fn lineage_leads_both_ways() {
-    drive("lineage_leads_both_ways", async |browser| {
+async fn lineage_links_inputs_and_outputs() {
+    drive("lineage_links_inputs_and_outputs", async |browser| {
         let service = Service::with_site(&["--speed", "0.1"]).await?;
         browser.set_size(1280, 900).await?;
         generate(browser, &service, "tessera", "a first harbour").await?;
-        enlarge(browser, &service, "Image: a first harbour").await?;
+        open_lightbox(browser, &service, "Image: a first harbour").await?;
         let dialog = browser.find(&by("dialog", "Output")).await?;
         browser.see_text(" × ", TIMEOUT).await?;
         browser
@@ -67,7 +65,7 @@ async fn lineage_leads_both_ways() {
             .find_for(&by("button", "Run again"), TIMEOUT)
             .await?;
 
-        enlarge(browser, &service, "Image: a second harbour").await?;
+        open_lightbox(browser, &service, "Image: a second harbour").await?;
         let lineage = browser.find(&by("region", "Lineage")).await?;
         let from = by("list", "Made from").within(&lineage);
         let from = browser.find(&from).await?;
@@ -87,11 +85,11 @@ async fn lineage_leads_both_ways() {
     .await;
 }
 
-/// Guards against a selection that is typed anew, row by row, and against rows that are sent unasked; and
-/// against a focus that falls out of the page with what had it.
+/// Guards against a selection that must be typed again as rows, against rows that are sent at once, and against a
+/// lost focus when the focused element is removed.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_selection_becomes_rows() {
-    drive("a_selection_becomes_rows", async |browser| {
+async fn gallery_selection_is_added_as_batch_rows() {
+    drive("gallery_selection_is_added_as_batch_rows", async |browser| {
         let service = Service::with_site(&["--speed", "0.1"]).await?;
         browser.set_size(1280, 900).await?;
         generate(browser, &service, "tessera", "a red harbour").await?;
@@ -105,7 +103,7 @@ async fn a_selection_becomes_rows() {
         };
         choose("a blue harbour").await?;
         browser.press(&by("button", "Select none")).await?;
-        gives(browser, "the focus on a tile", FOCUSED, holds("data-output")).await?;
+        gives(browser, "the focus on a tile", FOCUSED, contains("data-output")).await?;
 
         choose("a red harbour").await?;
         choose("a blue harbour").await?;
@@ -115,9 +113,9 @@ async fn a_selection_becomes_rows() {
         browser.press(&by("link", "Tessera · 1 row")).await?;
         browser.find(&by("button", "Generate 1")).await?;
         let typed = "return [...document.querySelectorAll('textarea')].map(it => it.value).join()";
-        gives(browser, "a row", typed, holds("a red harbour")).await?;
+        gives(browser, "a row", typed, contains("a red harbour")).await?;
 
-        // Of one model: there at once. And removed, the focus goes to what is next.
+        // A selection of one model opens its batch page at once. After a removal, the next output gets the focus.
         browser.press(&by("link", "Gallery")).await?;
         let list = browser.find(&by("list", "Outputs")).await?;
         let tile = starting("button", "Image: a blue harbour").within(&list);
@@ -127,8 +125,8 @@ async fn a_selection_becomes_rows() {
         browser
             .see_text("Added 1 row to the one that was here.", TIMEOUT)
             .await?;
-        let said = "1 row added. Nothing is sent yet.";
-        browser.see_text(said, TIMEOUT).await?;
+        let notice = "1 row added. Nothing is sent yet.";
+        browser.see_text(notice, TIMEOUT).await?;
         browser.press(&by("button", "Undo")).await?;
         browser.find(&by("button", "Generate 1")).await?;
         browser.press(&by("link", "Gallery")).await?;
@@ -139,9 +137,9 @@ async fn a_selection_becomes_rows() {
             .send_keys("x")
             .await?;
         browser.press(&by("button", "Remove 1 task")).await?;
-        gives(browser, "the focus on the next", FOCUSED, holds("a red harbour")).await?;
+        gives(browser, "the focus on the next output", FOCUSED, contains("a red harbour")).await?;
 
-        // A frame drawn over the page takes in what it touches.
+        // Dragging a rectangle over the gallery selects the outputs that it touches.
         let draw = "
             const grid = document.querySelector('.gallery').getBoundingClientRect();
             const at = (type, x, y) => document.querySelector('main').dispatchEvent(

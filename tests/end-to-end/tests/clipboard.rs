@@ -1,4 +1,4 @@
-//! What is on the clipboard after a press.
+//! Tests of copying to the clipboard.
 
 use atelier_end_to_end::Result;
 use atelier_end_to_end::browser::Browser;
@@ -11,13 +11,17 @@ use std::time::Duration;
 
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Waits until the script finds this on the clipboard: a browser writes there in its own time.
-async fn has(browser: &Browser, script: &str, is_it: impl Fn(&Value) -> bool) -> Result<()> {
+/// Waits until `is_expected` accepts the result of the script. A browser writes to the clipboard asynchronously.
+async fn wait_for_result(
+    browser: &Browser,
+    script: &str,
+    is_expected: impl Fn(&Value) -> bool,
+) -> Result<()> {
     until("the clipboard", TIMEOUT, async || {
         let found = browser.run(script, vec![]).await?;
-        Ok(match is_it(&found) {
+        Ok(match is_expected(&found) {
             true => Seen::Yes(()),
-            false => Seen::NotYet(format!("it has {found}")),
+            false => Seen::NotYet(format!("found {found}")),
         })
     })
     .await
@@ -29,11 +33,11 @@ async fn fill_in(browser: &Browser, address: &str, prompt: &str) -> Result<()> {
     browser.fill(&starting("textbox", "prompt"), prompt).await
 }
 
-/// Guards against a picture that is copied as nothing, in a format that no program takes, or not at all where
-/// the model makes none of that format.
+/// Guards against a picture that is copied empty or in an unsupported format, or can't be copied because the model's
+/// format is not PNG.
 #[tokio::test(flavor = "multi_thread")]
-async fn an_output_is_copied_as_a_picture_and_as_its_address() {
-    drive("an_output_is_copied", async |browser| {
+async fn output_can_be_copied_as_image_and_as_url() {
+    drive("output_can_be_copied_as_image_and_as_url", async |browser| {
         let service = Service::with_site(&["--speed", "0"]).await?;
         let address = service.address();
         fill_in(browser, &address, "a copied lake").await?;
@@ -64,11 +68,11 @@ async fn an_output_is_copied_as_a_picture_and_as_its_address() {
                 const { naturalWidth, naturalHeight } = document.querySelector('dialog .stage img');
                 return [item.types.includes('image/png'), width === naturalWidth, height === naturalHeight];
             })";
-        has(browser, picture, |found| *found == json!([true, true, true])).await?;
+        wait_for_result(browser, picture, |found| *found == json!([true, true, true])).await?;
 
         browser.press(&by("button", "Copy output URL")).await?;
         let outputs = format!("{address}/outputs/");
-        has(browser, "return navigator.clipboard.readText()", |text| {
+        wait_for_result(browser, "return navigator.clipboard.readText()", |text| {
             text.as_str().is_some_and(|text| text.starts_with(&outputs))
         })
         .await
@@ -76,29 +80,32 @@ async fn an_output_is_copied_as_a_picture_and_as_its_address() {
     .await;
 }
 
-/// Guards against a refusal after which a person has nothing to copy: a link stands nowhere on the page.
+/// Guards against a denied clipboard that leaves the user without the link, which the page does not show elsewhere.
 #[tokio::test(flavor = "multi_thread")]
-async fn what_may_not_be_copied_is_shown_selected() {
-    drive("what_may_not_be_copied", async |browser| {
-        let service = Service::with_site(&["--speed", "0"]).await?;
-        let address = service.address();
-        fill_in(browser, &address, "a lake for a friend").await?;
-        let refuse = "navigator.clipboard.writeText = () => Promise.reject(new Error('no'))";
-        browser.run(refuse, vec![]).await?;
-        browser.press(&by("button", "Copy link")).await?;
-        browser.find(&by("dialog", "Copy by hand")).await?;
-        browser.find(&by("textbox", "Text to copy")).await?;
-        let selected = "
+async fn text_is_shown_selected_when_clipboard_is_denied() {
+    drive(
+        "text_is_shown_selected_when_clipboard_is_denied",
+        async |browser| {
+            let service = Service::with_site(&["--speed", "0"]).await?;
+            let address = service.address();
+            fill_in(browser, &address, "a lake for a friend").await?;
+            let refuse = "navigator.clipboard.writeText = () => Promise.reject(new Error('no'))";
+            browser.run(refuse, vec![]).await?;
+            browser.press(&by("button", "Copy link")).await?;
+            browser.find(&by("dialog", "Copy by hand")).await?;
+            browser.find(&by("textbox", "Text to copy")).await?;
+            let selected = "
             const field = document.activeElement;
             return field.value.slice(field.selectionStart, field.selectionEnd)";
-        let link = format!("{address}/models/image/strata");
-        has(browser, selected, |text| {
-            let text = text.as_str().unwrap_or_default();
-            text.starts_with(&link) && text.contains("friend")
-        })
-        .await?;
-        browser.press(&by("button", "Done")).await?;
-        browser.find_gone(&by("dialog", "Copy by hand")).await
-    })
+            let link = format!("{address}/models/image/strata");
+            wait_for_result(browser, selected, |text| {
+                let text = text.as_str().unwrap_or_default();
+                text.starts_with(&link) && text.contains("friend")
+            })
+            .await?;
+            browser.press(&by("button", "Done")).await?;
+            browser.find_gone(&by("dialog", "Copy by hand")).await
+        },
+    )
     .await;
 }

@@ -1,4 +1,4 @@
-//! What `Copy as` copies is run, by the shell, Python and Node.js themselves.
+//! Runs the code that `Copy as` copies, in a shell, Python and Node.js.
 
 use atelier_end_to_end::fault::FaultProxy;
 use atelier_end_to_end::find::{by, starting};
@@ -16,10 +16,10 @@ const TIMEOUT: Duration = Duration::from_secs(60);
 const PROMPT: &str = "it's a \"rose\" $HOME `window` \\ 東京";
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_form_as_it_stands_runs_as_code() {
-    drive("the_form_as_it_stands_runs_as_code", async |browser| {
+async fn copied_code_runs_and_sends_form_values() {
+    drive("copied_code_runs_and_sends_form_values", async |browser| {
         let service = Service::with_site(&["--speed", "0"]).await?;
-        // Page and service have one address, which the code must name; the proxy notes what it is sent.
+        // The proxy serves page and service, so the code must use its address, and the proxy records the calls.
         let faults = FaultProxy::start(&service.address()).await?;
         browser
             .open(&format!("{}/models/image/tessera", faults.address()))
@@ -45,11 +45,11 @@ async fn the_form_as_it_stands_runs_as_code() {
             browser
                 .press(&by("button", &format!("Copy as {language}")))
                 .await?;
-            let program = until("another program in the clipboard", TIMEOUT, async || {
+            let program = until("new code in the clipboard", TIMEOUT, async || {
                 let copied = browser.clipboard().await?;
                 Ok(match copied == before {
                     false => Seen::Yes(copied),
-                    true => Seen::NotYet("it is the one before".into()),
+                    true => Seen::NotYet("still the previous code".into()),
                 })
             })
             .await?;
@@ -59,7 +59,7 @@ async fn the_form_as_it_stands_runs_as_code() {
             let sent = faults.calls_to("/v2/generate");
             assert_eq!(sent.len(), count + 1, "{language}");
             assert_eq!(sent[count].prompts, [PROMPT], "{language}");
-            let start = printed.find("http").ok_or("no address is printed")?;
+            let start = printed.find("http").ok_or("the code printed no address")?;
             let output: String = printed[start..]
                 .chars()
                 .take_while(|c| !c.is_whitespace() && *c != '"')
@@ -67,7 +67,7 @@ async fn the_form_as_it_stands_runs_as_code() {
             let (status, picture) = http::get(&output).await?;
             assert_eq!(status, 200, "{output}");
             assert!(picture.starts_with(b"\x89PNG"), "{output}");
-            // The button says its name again before it is pressed again.
+            // Waits until the button shows its name again instead of a confirmation.
             browser
                 .find(&by("button", &format!("Copy as {language}")))
                 .await?;
@@ -77,7 +77,7 @@ async fn the_form_as_it_stands_runs_as_code() {
     .await;
 }
 
-/// Runs a program as a person would who has set the two variables, and gives what it prints.
+/// Runs the code with the two environment variables set, and returns its output.
 async fn run(command: &[&str], program: &str) -> Result<String> {
     let mut child = Command::new(command[0])
         .args(&command[1..])

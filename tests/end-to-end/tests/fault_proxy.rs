@@ -1,4 +1,4 @@
-//! The fault proxy itself, against a server of the test's own: a tool that other tests believe.
+//! Tests of the fault proxy, which other tests rely on, with a fake server.
 
 use atelier_end_to_end::fault::{Fault, FaultProxy, RetryAfter, Rule};
 use atelier_end_to_end::{Result, http};
@@ -13,8 +13,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, SystemTime};
 use tokio::net::TcpListener;
 
-/// Answers every call like a batch of three accepted tasks, and counts them.
-async fn upstream() -> Result<(String, Arc<AtomicUsize>)> {
+/// Starts a server that responds to every call like a batch of three accepted tasks, and counts the calls.
+async fn start_server() -> Result<(String, Arc<AtomicUsize>)> {
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let address = format!("http://{}", listener.local_addr()?);
     let seen = Arc::new(AtomicUsize::new(0));
@@ -90,8 +90,8 @@ async fn post(proxy: &FaultProxy, path: &str) -> Result<Answer> {
 }
 
 #[tokio::test]
-async fn calls_pass_and_are_recorded_with_their_tasks() -> Result<()> {
-    let (address, seen) = upstream().await?;
+async fn calls_are_forwarded_and_recorded_with_task_ids() -> Result<()> {
+    let (address, seen) = start_server().await?;
     let proxy = FaultProxy::start(&address).await?;
     assert_eq!(
         post(&proxy, "/v2/generate-batch?x=1").await?.ids(),
@@ -108,8 +108,8 @@ async fn calls_pass_and_are_recorded_with_their_tasks() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_fault_is_for_as_many_calls_as_it_says() -> Result<()> {
-    let (address, seen) = upstream().await?;
+async fn fault_applies_to_given_number_of_calls() -> Result<()> {
+    let (address, seen) = start_server().await?;
     let proxy = FaultProxy::start(&address).await?;
     proxy.add(Rule::next(
         2,
@@ -127,8 +127,8 @@ async fn a_fault_is_for_as_many_calls_as_it_says() -> Result<()> {
 }
 
 #[tokio::test]
-async fn retry_after_is_never_earlier_than_asked_for() -> Result<()> {
-    let (address, _) = upstream().await?;
+async fn retry_after_date_is_rounded_up() -> Result<()> {
+    let (address, _) = start_server().await?;
     let proxy = FaultProxy::start(&address).await?;
     for after in [RetryAfter::Seconds(7), RetryAfter::Date(7)] {
         proxy.add(Rule::next(
@@ -159,8 +159,8 @@ async fn retry_after_is_never_earlier_than_asked_for() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_held_call_goes_on_when_the_rules_are_forgotten() -> Result<()> {
-    let (address, seen) = upstream().await?;
+async fn held_call_is_forwarded_when_rules_are_removed() -> Result<()> {
+    let (address, seen) = start_server().await?;
     let proxy = FaultProxy::start(&address).await?;
     proxy.add(Rule::every("/v2/*", Fault::Hold));
     let held = post(&proxy, "/v2/generate");
@@ -178,8 +178,8 @@ async fn a_held_call_goes_on_when_the_rules_are_forgotten() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_dropped_call_has_or_has_not_reached_the_service() -> Result<()> {
-    let (address, seen) = upstream().await?;
+async fn drop_before_and_drop_after_differ_in_reaching_service() -> Result<()> {
+    let (address, seen) = start_server().await?;
     let proxy = FaultProxy::start(&address).await?;
     proxy.add(Rule::next(1, "/v2/generate", Fault::DropBefore));
     assert!(post(&proxy, "/v2/generate").await.is_err());
@@ -197,8 +197,8 @@ async fn a_dropped_call_has_or_has_not_reached_the_service() -> Result<()> {
 }
 
 #[tokio::test]
-async fn batch_replies_are_cut_and_turned_round() -> Result<()> {
-    let (address, _) = upstream().await?;
+async fn batch_responses_are_truncated_and_reversed() -> Result<()> {
+    let (address, _) = start_server().await?;
     let proxy = FaultProxy::start(&address).await?;
     proxy.add(Rule::next(1, "/v2/*", Fault::CutBatch { keep: 1 }));
     proxy.add(Rule::next(1, "/v2/*", Fault::ReorderBatch));
@@ -211,8 +211,8 @@ async fn batch_replies_are_cut_and_turned_round() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_field_can_be_hidden_and_stays_so() -> Result<()> {
-    let (address, _) = upstream().await?;
+async fn hidden_field_stays_hidden_after_clear() -> Result<()> {
+    let (address, _) = start_server().await?;
     let proxy = FaultProxy::start(&address).await?;
     let field = "data".to_owned();
     proxy.add(Rule::every("/api/models", Fault::HideField { field }));
@@ -226,8 +226,8 @@ async fn a_field_can_be_hidden_and_stays_so() -> Result<()> {
 }
 
 #[tokio::test]
-async fn keys_are_recorded_wherever_they_are() -> Result<()> {
-    let (address, _) = upstream().await?;
+async fn idempotency_keys_are_recorded_from_body_and_header() -> Result<()> {
+    let (address, _) = start_server().await?;
     let proxy = FaultProxy::start(&address).await?;
     let item = |key: &str| json!({ "prompt": key, "idempotency_key": key });
     let body = json!({ "requests": [item("a"), { "prompt": "b" }] });
@@ -245,8 +245,8 @@ async fn keys_are_recorded_wherever_they_are() -> Result<()> {
 }
 
 #[tokio::test]
-async fn down_is_down_until_it_is_cleared() -> Result<()> {
-    let (address, seen) = upstream().await?;
+async fn down_closes_all_connections_until_cleared() -> Result<()> {
+    let (address, seen) = start_server().await?;
     let proxy = FaultProxy::start(&address).await?;
     proxy.add(Rule::every("/*", Fault::Down));
     assert!(post(&proxy, "/v2/status").await.is_err());
@@ -258,8 +258,8 @@ async fn down_is_down_until_it_is_cleared() -> Result<()> {
 }
 
 #[tokio::test]
-async fn it_is_commanded_over_http() -> Result<()> {
-    let (address, _) = upstream().await?;
+async fn rules_and_counts_are_available_over_http() -> Result<()> {
+    let (address, _) = start_server().await?;
     let proxy = FaultProxy::start(&address).await?;
     let http = proxy.address();
     let rule = json!({

@@ -1,4 +1,4 @@
-//! The way to the list of models: what is asked for, how often, and when.
+//! Tests of the requests of a first visit to the model list.
 
 use atelier_end_to_end::Result;
 use atelier_end_to_end::browser::Browser;
@@ -11,26 +11,26 @@ use std::time::Duration;
 
 const MODELS: &str = "/api/models";
 
-/// Requests of our own files that a visit to the list of models may take.
+/// The maximum number of requests for files of the page on a visit to the model list.
 const MAX_FILES: usize = 6;
 
-/// Guards against a list that is asked for only when the program runs, or twice, and against a page in
-/// many pieces.
+/// Guards against a list that is requested only after the app has started, or twice, and against a page that consists
+/// of too many files.
 #[tokio::test(flavor = "multi_thread")]
-async fn the_list_is_asked_for_once_while_the_program_loads() {
-    let name = "the_list_is_asked_for_once_while_the_program_loads";
+async fn model_list_is_requested_once_while_app_loads() {
+    let name = "model_list_is_requested_once_while_app_loads";
     drive(name, async |browser| {
         let service = Service::with_site(&[]).await?;
         let proxy = FaultProxy::start(&service.address()).await?;
-        // The program takes its time.
+        // Delays the wasm file.
         let wait = Fault::Delay {
             time: Duration::from_secs(2),
         };
-        let wasm = wasm(&service.address()).await?;
+        let wasm = wasm_path(&service.address()).await?;
         proxy.add(Rule::every(&wasm, wait));
         browser.open(&format!("{}/", proxy.address())).await?;
         browser.find(&starting("link", "Strata")).await?;
-        // What drives tasks, too.
+        // Also waits for the deferred part of the app.
         browser.find(&by("button", "Favorite: Strata")).await?;
         assert_eq!(proxy.calls_to(MODELS).len(), 1);
 
@@ -39,18 +39,21 @@ async fn the_list_is_asked_for_once_while_the_program_loads() {
         let ended = ended.ok_or("no wasm was fetched")?.1;
         let script = "return performance.getEntriesByType('resource')
             .find(({ name }) => name.endsWith('/api/models')).startTime";
-        let asked = browser.run(script, vec![]).await?;
-        let asked = asked.as_f64().ok_or("the list was not asked for")?;
-        assert!(asked < ended, "asked at {asked}, wasm at {ended}");
-        // The page itself among them. What a browser has loaded ahead it may list once more.
+        let requested = browser.run(script, vec![]).await?;
+        let requested = requested.as_f64().ok_or("the list was not requested")?;
+        assert!(
+            requested < ended,
+            "list requested at {requested}, wasm loaded at {ended}"
+        );
+        // Includes the page itself. Counts calls, because a browser may list preloaded files twice.
         let calls = proxy.calls();
         let is_own = |path: &str| !path.starts_with("/api/") && !path.starts_with("/outputs/");
         let own = calls.iter().filter(|call| is_own(&call.path));
-        // On a slow machine the page begins by then to keep itself for a time without network.
+        // On a slow machine, the service worker may have started to fill its offline cache.
         let own = own.map(|call| &call.path);
         let own: Vec<_> = own.take_while(|path| *path != "/worker.js").collect();
         assert!(own.len() <= MAX_FILES, "{own:?}");
-        // The pages behind it are fetched when one is wanted.
+        // The other pages are fetched on demand.
         browser.press(&starting("link", "Tasks")).await?;
         browser.find(&by("heading", "Tasks")).await?;
         Ok(())
@@ -58,16 +61,16 @@ async fn the_list_is_asked_for_once_while_the_program_loads() {
     .await;
 }
 
-/// The path of the first wasm file.
-async fn wasm(address: &str) -> Result<String> {
+/// Returns the path of the first wasm file.
+async fn wasm_path(address: &str) -> Result<String> {
     let (_, page) = atelier_end_to_end::http::get(&format!("{address}/")).await?;
     let page = String::from_utf8_lossy(&page);
     let (before, _) = page.split_once("_bg.wasm").ok_or("the page has no wasm")?;
-    let start = before.rfind('/').ok_or("its wasm has no path")?;
+    let start = before.rfind('/').ok_or("the wasm file has no path")?;
     Ok(format!("{}_bg.wasm", &before[start..]))
 }
 
-/// The page's own files by path, and when each had come, in milliseconds.
+/// Returns the paths of the page's own files with the times when each was loaded, in milliseconds.
 async fn own_files(browser: &Browser) -> Result<Vec<(String, f64)>> {
     let script = "return performance.getEntriesByType('resource')
         .map(({ name, responseEnd }) => [new URL(name), responseEnd])
@@ -79,14 +82,14 @@ async fn own_files(browser: &Browser) -> Result<Vec<(String, f64)>> {
     Ok(files.filter_map(file).collect())
 }
 
-/// Guards against an early call that fails and leaves the page without its list.
+/// Guards against a failed early request that leaves the page without its list.
 #[tokio::test(flavor = "multi_thread")]
-async fn an_early_call_that_fails_is_made_again() {
-    let name = "an_early_call_that_fails_is_made_again";
+async fn failed_early_request_is_repeated() {
+    let name = "failed_early_request_is_repeated";
     drive(name, async |browser| {
         let service = Service::with_site(&[]).await?;
         let proxy = FaultProxy::start(&service.address()).await?;
-        // A browser sends a call again by itself that was on a kept connection.
+        // Twice, because a browser retries a call on a reused connection by itself.
         proxy.add(Rule::next(2, MODELS, Fault::DropBefore));
         browser.open(&format!("{}/", proxy.address())).await?;
         browser.find(&starting("link", "Strata")).await?;
@@ -95,10 +98,10 @@ async fn an_early_call_that_fails_is_made_again() {
     .await;
 }
 
-/// Guards against a list that is asked of another address than the one that is set.
+/// Guards against a list that is requested from another address than the configured one.
 #[tokio::test(flavor = "multi_thread")]
-async fn the_list_is_asked_of_the_service_that_is_set() {
-    let name = "the_list_is_asked_of_the_service_that_is_set";
+async fn model_list_is_requested_from_configured_service() {
+    let name = "model_list_is_requested_from_configured_service";
     drive(name, async |browser| {
         let own = Service::with_site(&[]).await?;
         let own_proxy = FaultProxy::start(&own.address()).await?;

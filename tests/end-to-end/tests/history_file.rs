@@ -1,4 +1,4 @@
-//! The history of a browser as a file, taken in by another one.
+//! Tests of exporting the history as a file and importing it in another browser.
 
 use atelier_end_to_end::Result;
 use atelier_end_to_end::browser::Browser;
@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-/// Packs the files of an archive anew, as other programs do: `repack.py ARCHIVE TARGET HOW`.
+/// Repacks an archive as other programs do: `repack.py ARCHIVE TARGET HOW`.
 const REPACK: &str = r#"
 import io, os, shutil, subprocess, sys, tempfile, zipfile
 
@@ -20,7 +20,7 @@ source, target, how = sys.argv[1:]
 files = [(name, zipfile.ZipFile(source).read(name)) for name in zipfile.ZipFile(source).namelist()]
 
 class Stream(io.RawIOBase):
-    # Sizes stand behind what can't be gone back in.
+    # Not seekable: zipfile then writes the sizes after the data.
     def __init__(self, file): self.file = file
     def writable(self): return True
     def write(self, data): return self.file.write(data)
@@ -68,7 +68,7 @@ elif how == "liar":
     open(target, "wb").write(data)
 "#;
 
-/// Enough for a generation, on a busy machine.
+/// The time limit for a generation on a busy machine.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
 const PROMPT: &str = "harbour at dusk";
@@ -82,7 +82,7 @@ async fn import(browser: &Browser, file: &Path) -> Result<()> {
     browser.choose_file(&input, file).await
 }
 
-/// Makes a task with a kept output, and exports the history with it.
+/// Generates a task with a saved output, and exports the history with it.
 async fn export(browser: &Browser, proxy: &FaultProxy) -> Result<PathBuf> {
     open(browser, proxy, "/settings").await?;
     browser.press(&by("checkbox", "Keep outputs")).await?;
@@ -101,9 +101,9 @@ async fn export(browser: &Browser, proxy: &FaultProxy) -> Result<PathBuf> {
     Ok(browser.downloaded(1, ".zip").await?.remove(0))
 }
 
-/// Another browser, as far as the page can detect.
-async fn forget(browser: &Browser, proxy: &FaultProxy) -> Result<()> {
-    // No page is open meanwhile: it would write its tasks anew, as it should.
+/// Clears all data of the page, which can't tell this from another browser.
+async fn clear_browser(browser: &Browser, proxy: &FaultProxy) -> Result<()> {
+    // Leaves the page first: an open page would store its tasks again.
     open(browser, proxy, "/healthz").await?;
     proxy.clear_site(browser).await?;
     proxy.clear_cache(browser).await
@@ -120,37 +120,37 @@ fn repack(file: &Path, how: &str) -> Result<PathBuf> {
         .status()?;
     match done.success() {
         true => Ok(target),
-        false => Err(format!("not packed: {how}").into()),
+        false => Err(format!("repacking failed: {how}").into()),
     }
 }
 
-/// Guards against an export that can't be imported after another program has unpacked it and packed it again, and against
-/// an archive that fills the disk.
+/// Guards against an export that can't be imported after another program has repacked it, and against an archive that
+/// fills the disk.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_history_that_was_packed_again_is_imported() {
-    let name = "a_history_that_was_packed_again_is_imported";
+async fn repacked_history_archive_is_imported() {
+    let name = "repacked_history_archive_is_imported";
     drive(name, async |browser| {
         browser.needs(Capability::StoredFiles)?;
         let service = Service::with_site(&["--speed", "0.2"]).await?;
         let proxy = FaultProxy::start(&service.address()).await?;
         let file = export(browser, &proxy).await?;
         for how in ["folder", "streamed", "zip64", "zip"] {
-            forget(browser, &proxy).await?;
+            clear_browser(browser, &proxy).await?;
             open(browser, &proxy, "/settings").await?;
             import(browser, &repack(&file, how)?).await?;
-            let said = "1 task imported. 1 output is kept.";
-            let seen = browser.see_text(said, TIMEOUT).await;
+            let notice = "1 task imported. 1 output is kept.";
+            let seen = browser.see_text(notice, TIMEOUT).await;
             seen.map_err(|error| format!("{how}: {error}"))?;
         }
-        forget(browser, &proxy).await?;
+        clear_browser(browser, &proxy).await?;
         open(browser, &proxy, "/settings").await?;
-        for (how, said) in [
+        for (how, message) in [
             ("lzma", "packed with method 14"),
             ("bomb", "far more than a history does"),
             ("liar", "history.json is damaged."),
         ] {
             import(browser, &repack(&file, how)?).await?;
-            let seen = browser.see_text(said, TIMEOUT).await;
+            let seen = browser.see_text(message, TIMEOUT).await;
             seen.map_err(|error| format!("{how}: {error}"))?;
         }
         Ok(())
@@ -158,18 +158,18 @@ async fn a_history_that_was_packed_again_is_imported() {
     .await;
 }
 
-/// Guards against a history that can't leave the browser it was made in, against one that comes in twice,
-/// and against any call that costs money on the way.
+/// Guards against a history that can't be moved to another browser, against duplicates after a second import, and
+/// against paid calls during the import.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_history_moves_to_another_browser_once() {
-    let name = "a_history_moves_to_another_browser_once";
+async fn history_is_imported_once_in_another_browser() {
+    let name = "history_is_imported_once_in_another_browser";
     drive(name, async |browser| {
         browser.needs(Capability::StoredFiles)?;
         let service = Service::with_site(&["--speed", "0.2"]).await?;
         let proxy = FaultProxy::start(&service.address()).await?;
         let file = export(browser, &proxy).await?;
-        // The service's files are gone.
-        forget(browser, &proxy).await?;
+        // The service's files are no longer available.
+        clear_browser(browser, &proxy).await?;
         let gone = Fault::Status {
             status: 404,
             retry_after: None,
@@ -178,20 +178,20 @@ async fn a_history_moves_to_another_browser_once() {
         let sent = proxy.calls_to("/v2/generate").len();
         open(browser, &proxy, "/settings").await?;
         import(browser, &file).await?;
-        let said = "1 task imported. 1 output is kept.";
-        browser.see_text(said, TIMEOUT).await?;
+        let notice = "1 task imported. 1 output is kept.";
+        browser.see_text(notice, TIMEOUT).await?;
         import(browser, &file).await?;
-        let said = "Nothing new: 1 task is there already.";
-        browser.see_text(said, TIMEOUT).await?;
+        let notice = "Nothing new: 1 task is there already.";
+        browser.see_text(notice, TIMEOUT).await?;
         browser.press(&by("link", "Tasks")).await?;
-        // There is one.
+        // `press` fails unless there is exactly one.
         browser.press(&containing("link", PROMPT)).await?;
         browser.find(&containing("article", PROMPT)).await?;
         let copy = "
             return [...document.querySelectorAll('article img')]
                 .some(it => it.naturalWidth > 0 && it.currentSrc.startsWith('blob:'))";
         becomes(browser, "the copy", copy, true).await?;
-        // Removed just now, it is there no more: what is imported comes back.
+        // Importing restores a task that was just removed.
         browser.press_in_menu(&by("button", "Remove")).await?;
         browser.press(&by("link", "Settings")).await?;
         import(browser, &file).await?;
@@ -200,7 +200,7 @@ async fn a_history_moves_to_another_browser_once() {
         browser.find(&containing("link", PROMPT)).await?;
         assert_eq!(proxy.calls_to("/v2/generate").len(), sent);
 
-        // A file that is cut short, and one that is something else.
+        // A truncated file is rejected.
         let bytes = std::fs::read(&file)?;
         let half = file.with_file_name("half.zip");
         std::fs::write(&half, &bytes[..bytes.len() / 2])?;
@@ -214,10 +214,10 @@ async fn a_history_moves_to_another_browser_once() {
     .await;
 }
 
-/// Guards against "Nothing new" where the page follows from now on what the same file did not let it follow before.
+/// Guards against "Nothing new" when the second import of a file makes the page follow its tasks.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_history_that_is_called_mine_says_what_is_followed() {
-    let name = "a_history_that_is_called_mine";
+async fn import_as_mine_reports_followed_tasks() {
+    let name = "import_as_mine_reports_followed_tasks";
     drive(name, async |browser| {
         browser.needs(Capability::StoredFiles)?;
         let service = Service::with_site(&["--speed", "60"]).await?;
@@ -229,7 +229,7 @@ async fn a_history_that_is_called_mine_says_what_is_followed() {
         open(browser, &proxy, "/settings").await?;
         browser.press(&by("button", "Export history")).await?;
         let file = browser.downloaded(1, ".zip").await?.remove(0);
-        forget(browser, &proxy).await?;
+        clear_browser(browser, &proxy).await?;
         open(browser, &proxy, "/settings").await?;
         import(browser, &file).await?;
         browser.see_text("not followed", TIMEOUT).await?;

@@ -1,5 +1,5 @@
-//! The parts of the page that come after the first view: what does not need one works without it, and what does
-//! says so and recovers.
+//! Tests of the wasm files that are loaded after the first view: pages that don't need a missing file work, and
+//! others show an error and recover.
 
 use std::time::Duration;
 
@@ -16,8 +16,8 @@ const TIMEOUT: Duration = Duration::from_secs(60);
 const DEFERRED: &str = "_deferred.wasm";
 const PAGES: &str = "_pages.wasm";
 
-/// The service, and in front of it a proxy at which the file of a part can't be had.
-async fn without(part: &str) -> Result<(Service, FaultProxy, String)> {
+/// Starts a service, and a proxy at which the wasm file of this part is unavailable.
+async fn start_without(part: &str) -> Result<(Service, FaultProxy, String)> {
     let service = Service::with_site(&[]).await?;
     let proxy = FaultProxy::start(&service.address()).await?;
     let file = site::file("atelier-", part)?;
@@ -25,46 +25,43 @@ async fn without(part: &str) -> Result<(Service, FaultProxy, String)> {
     Ok((service, proxy, file))
 }
 
-/// Guards against a list of models that needs something of what drives tasks, against a page that
-/// does not say that tasks are not followed in it, and against one that never gets the part again.
+/// Guards against a model list that needs the deferred part, against a page that does not show that tasks are not
+/// followed, and against a part that is never fetched again.
 #[tokio::test(flavor = "multi_thread")]
-async fn the_list_of_models_works_without_what_drives_tasks() {
-    drive(
-        "the_list_of_models_works_without_what_drives_tasks",
-        async |browser| {
-            let (_service, proxy, file) = without(DEFERRED).await?;
-            browser.open(&proxy.address()).await?;
-            browser.find(&starting("link", "Strata")).await?;
-            browser
-                .fill(&by("searchbox", "Search models"), "silk")
-                .await?;
-            browser.find_gone(&starting("link", "Strata")).await?;
-            browser.find(&starting("link", "Silk")).await?;
-            browser.fill(&by("searchbox", "Search models"), "a").await?;
-            browser.find(&starting("link", "Strata")).await?;
-            browser.press(&starting("radio", "audio")).await?;
-            browser.find_gone(&starting("link", "Strata")).await?;
+async fn model_list_works_without_deferred_wasm() {
+    drive("model_list_works_without_deferred_wasm", async |browser| {
+        let (_service, proxy, file) = start_without(DEFERRED).await?;
+        browser.open(&proxy.address()).await?;
+        browser.find(&starting("link", "Strata")).await?;
+        browser
+            .fill(&by("searchbox", "Search models"), "silk")
+            .await?;
+        browser.find_gone(&starting("link", "Strata")).await?;
+        browser.find(&starting("link", "Silk")).await?;
+        browser.fill(&by("searchbox", "Search models"), "a").await?;
+        browser.find(&starting("link", "Strata")).await?;
+        browser.press(&starting("radio", "audio")).await?;
+        browser.find_gone(&starting("link", "Strata")).await?;
 
-            let missing = "tasks are not followed in this tab";
-            browser.see_text(missing, TIMEOUT).await?;
-            proxy.bring_up(&file);
-            browser.press(&by("button", "Try again")).await?;
-            browser.find_gone(&by("button", "Try again")).await?;
-            browser.press(&starting("link", "Tasks")).await?;
-            browser.find(&by("heading", "Tasks")).await?;
-            Ok(())
-        },
-    )
+        let missing = "tasks are not followed in this tab";
+        browser.see_text(missing, TIMEOUT).await?;
+        proxy.bring_up(&file);
+        browser.press(&by("button", "Try again")).await?;
+        browser.find_gone(&by("button", "Try again")).await?;
+        browser.press(&starting("link", "Tasks")).await?;
+        browser.find(&by("heading", "Tasks")).await?;
+        Ok(())
+    })
     .await;
 }
 
-/// Guards against a page that stays empty, or is broken for good, because a file could not be had.
+/// Guards against a page that stays empty or broken because a file could not be fetched.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_page_that_cannot_be_fetched_says_so_and_opens_when_it_can() {
-    let name = "a_page_that_cannot_be_fetched_says_so_and_opens_when_it_can";
+async fn page_shows_error_until_its_wasm_can_be_fetched() {
+    let name = "page_shows_error_until_its_wasm_can_be_fetched";
     drive(name, async |browser| {
         for part in [DEFERRED, PAGES] {
-            let (_service, proxy, file) = without(part).await?;
+            let (_service, proxy, file) = start_without(part).await?;
             browser.open(&proxy.address()).await?;
             browser.press(&starting("link", "Strata")).await?;
             browser.find(&any("alert")).await?;
@@ -81,11 +78,11 @@ async fn a_page_that_cannot_be_fetched_says_so_and_opens_when_it_can() {
     .await;
 }
 
-/// Guards against a part that comes short, with the host's word that it may be kept for ever: the browser gave that
-/// again at each try, and the host was not asked.
+/// Guards against a truncated file in the HTTP cache. It is marked as immutable, so the browser used it again at each
+/// try.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_part_that_came_short_is_asked_for_past_what_the_browser_keeps() {
-    let name = "a_part_that_came_short_is_asked_for_past_what_the_browser_keeps";
+async fn truncated_wasm_is_fetched_again_bypassing_http_cache() {
+    let name = "truncated_wasm_is_fetched_again_bypassing_http_cache";
     drive(name, async |browser| {
         browser.needs(Capability::ShortWasm)?;
         for part in [DEFERRED, PAGES] {
@@ -96,14 +93,14 @@ async fn a_part_that_came_short_is_asked_for_past_what_the_browser_keeps() {
             browser.open(&proxy.address()).await?;
             browser.press(&starting("link", "Strata")).await?;
             until("the form", TIMEOUT, async || {
-                // Where it was missed before, the link has had it asked for anew.
+                // The button is missing if the link has already fetched the file again.
                 let again = browser.find_all(&by("button", "Try again")).await?;
                 if let Some(again) = again.first() {
                     let _ = again.click().await;
                 }
                 let forms = browser.find_all(&by("button", "Generate")).await?;
                 Ok(match forms.is_empty() {
-                    true => Seen::NotYet("it is not there".into()),
+                    true => Seen::NotYet("no form".into()),
                     false => Seen::Yes(()),
                 })
             })
@@ -114,13 +111,12 @@ async fn a_part_that_came_short_is_asked_for_past_what_the_browser_keeps() {
     .await;
 }
 
-/// Guards against a dialog over the list of models that never opens, without a word, because its part could not be
-/// fetched.
+/// Guards against a dialog that never opens, without a message, because its part could not be fetched.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_dialog_that_cannot_be_fetched_says_so_and_opens_when_it_can() {
-    let name = "a_dialog_that_cannot_be_fetched_says_so_and_opens_when_it_can";
+async fn dialog_shows_error_until_its_wasm_can_be_fetched() {
+    let name = "dialog_shows_error_until_its_wasm_can_be_fetched";
     drive(name, async |browser| {
-        let (_service, proxy, file) = without(PAGES).await?;
+        let (_service, proxy, file) = start_without(PAGES).await?;
         browser.open(&proxy.address()).await?;
         browser.press(&starting("button", "Go to…")).await?;
         let opening = by("dialog", "Opening");
@@ -145,24 +141,24 @@ async fn a_dialog_that_cannot_be_fetched_says_so_and_opens_when_it_can() {
     .await;
 }
 
-/// Guards against a first tap on a model that waits until the code of its page is fetched and compiled: a finger gives
-/// no sign before, as a pointer over the link does.
+/// Guards against a slow first tap on a model. A pointer over the link preloads the code of its page, but touch input
+/// has no hover.
 #[tokio::test(flavor = "multi_thread")]
-async fn with_a_touchscreen_the_pages_are_loaded_without_a_sign() {
-    let name = "with_a_touchscreen_the_pages_are_loaded_without_a_sign";
+async fn pages_are_preloaded_on_touch_screens() {
+    let name = "pages_are_preloaded_on_touch_screens";
     drive(name, async |browser| {
         browser.emulate_touch().await?;
         let service = Service::with_site(&[]).await?;
         browser.open(&service.address()).await?;
         browser.find(&starting("link", "Strata")).await?;
-        until("the pages' styles", TIMEOUT, async || {
+        until("the styles of the pages", TIMEOUT, async || {
             let script =
                 "return document.querySelector('link[rel=stylesheet][href*=pages-]') !== null";
-            let is_here = browser.run(script, vec![]).await? == true;
-            Ok(if is_here {
+            let is_loaded = browser.run(script, vec![]).await? == true;
+            Ok(if is_loaded {
                 Seen::Yes(())
             } else {
-                Seen::NotYet("none".into())
+                Seen::NotYet("no style sheet".into())
             })
         })
         .await

@@ -1,27 +1,27 @@
-//! What Atelier is for: from the list of models to finished outputs, by hand, in a browser.
+//! Tests of the main use case in a browser: from the model list to finished outputs.
 
 use atelier_end_to_end::browser::Browser;
 use atelier_end_to_end::find::{any, by, containing, control, starting};
 use atelier_end_to_end::service::Service;
-use atelier_end_to_end::story::{drive, unless_left_out};
+use atelier_end_to_end::story::{drive, skip_if_unsupported};
 use atelier_end_to_end::wait::{Seen, until};
 use atelier_end_to_end::{Result, http};
 use fantoccini::elements::Element;
 use serde_json::Value;
 use std::time::Duration;
 
-/// Models of the local service take up to 10 s, and longer on a busy machine.
+/// The time limit for a generation. Models of the local service take up to 10 s, and longer on a busy machine.
 const GENERATION: Duration = Duration::from_secs(60);
 
 const PROMPT: &str = "a lighthouse at dusk, long exposure";
 
 #[tokio::test(flavor = "multi_thread")]
-async fn from_the_list_of_models_to_finished_outputs() {
+async fn user_generates_and_downloads_from_model_list_to_task_list() {
     drive(
-        "from_the_list_of_models_to_finished_outputs",
+        "user_generates_and_downloads_from_model_list_to_task_list",
         async |browser| {
             let service = Service::with_site(&[]).await?;
-            let model = image_model(&service).await?;
+            let model = find_image_model(&service).await?;
 
             browser.open(&service.address()).await?;
             browser.find(&by("heading", "Models")).await?;
@@ -41,8 +41,8 @@ async fn from_the_list_of_models_to_finished_outputs() {
                     GENERATION,
                 )
                 .await?;
-            state(browser, &task, "Completed").await?;
-            picture(browser, &task).await?;
+            wait_for_state(browser, &task, "Completed").await?;
+            wait_for_picture(browser, &task).await?;
 
             browser.press(&control("Download OpenAI function")).await?;
             browser.downloaded(1, ".py").await?;
@@ -67,15 +67,16 @@ async fn from_the_list_of_models_to_finished_outputs() {
             let task = browser
                 .find(&containing("article", "a lighthouse").within(&list))
                 .await?;
-            state(browser, &task, "Completed").await?;
+            wait_for_state(browser, &task, "Completed").await?;
 
-            let console = unless_left_out("the console of the main job", browser.console().await)?;
+            let console =
+                skip_if_unsupported("the console of the main job", browser.console().await)?;
             let problems: Vec<_> = console
                 .iter()
                 .flatten()
                 .filter(|line| line.starts_with("SEVERE"))
                 .collect();
-            assert!(problems.is_empty(), "the console says: {problems:#?}");
+            assert!(problems.is_empty(), "errors in the console: {problems:#?}");
             Ok(())
         },
     )
@@ -83,10 +84,10 @@ async fn from_the_list_of_models_to_finished_outputs() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_model_is_reached_by_its_address() {
-    drive("a_model_is_reached_by_its_address", async |browser| {
+async fn model_page_opens_at_its_address() {
+    drive("model_page_opens_at_its_address", async |browser| {
         let service = Service::with_site(&[]).await?;
-        let model = image_model(&service).await?;
+        let model = find_image_model(&service).await?;
         let Model {
             name,
             category,
@@ -106,13 +107,13 @@ async fn a_model_is_reached_by_its_address() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nothing_is_sent_while_the_form_is_not_valid() {
+async fn invalid_form_sends_nothing_and_marks_prompt() {
     drive(
-        "nothing_is_sent_while_the_form_is_not_valid",
+        "invalid_form_sends_nothing_and_marks_prompt",
         async |browser| {
             let service = Service::with_site(&[]).await?;
             let faults = atelier_end_to_end::fault::FaultProxy::start(&service.address()).await?;
-            let model = image_model(&service).await?;
+            let model = find_image_model(&service).await?;
             browser.open(&faults.address()).await?;
             browser.press(&starting("link", &model.name)).await?;
             browser.press(&by("button", "Generate")).await?;
@@ -143,8 +144,8 @@ struct Model {
     subcategory: String,
 }
 
-/// A model that makes pictures and needs a prompt and nothing else.
-async fn image_model(service: &Service) -> Result<Model> {
+/// Returns an image model whose only required parameter is the prompt.
+async fn find_image_model(service: &Service) -> Result<Model> {
     let models = json(&format!("{}/api/models", service.address())).await?;
     for model in models["data"].as_array().into_iter().flatten() {
         let text = |field: &str| model[field].as_str().unwrap_or_default().to_owned();
@@ -169,7 +170,7 @@ async fn image_model(service: &Service) -> Result<Model> {
             return Ok(model);
         }
     }
-    Err("the service has no model that makes pictures of a prompt alone".into())
+    Err("the service has no image model that requires only a prompt".into())
 }
 
 async fn json(address: &str) -> Result<Value> {
@@ -180,44 +181,48 @@ async fn json(address: &str) -> Result<Value> {
     Ok(serde_json::from_slice(&body)?)
 }
 
-/// Waits until the task's live region says this.
-async fn state(browser: &Browser, task: &Element, wanted: &str) -> Result<()> {
-    until(format!("the task to be {wanted}"), GENERATION, async || {
-        let mut seen = Vec::new();
-        for status in browser.find_all(&any("status").within(task)).await? {
-            let text = status.text().await?;
-            if text.contains(wanted) {
-                return Ok(Seen::Yes(()));
+/// Waits until the task's live region contains this text.
+async fn wait_for_state(browser: &Browser, task: &Element, expected: &str) -> Result<()> {
+    until(
+        format!("the task to be {expected}"),
+        GENERATION,
+        async || {
+            let mut seen = Vec::new();
+            for status in browser.find_all(&any("status").within(task)).await? {
+                let text = status.text().await?;
+                if text.contains(expected) {
+                    return Ok(Seen::Yes(()));
+                }
+                seen.push(text);
             }
-            seen.push(text);
-        }
-        Ok(Seen::NotYet(format!("its state is {seen:?}")))
-    })
+            Ok(Seen::NotYet(format!("the state is {seen:?}")))
+        },
+    )
     .await
 }
 
-/// Waits until a picture of the task is loaded and has a size on the screen.
-async fn picture(browser: &Browser, task: &Element) -> Result<()> {
+/// Waits until a picture of the task is loaded and rendered.
+async fn wait_for_picture(browser: &Browser, task: &Element) -> Result<()> {
     let script = "
         const [task] = arguments;
         return [...task.querySelectorAll('img')].map(image => {
             const box = image.getBoundingClientRect();
             return [image.naturalWidth, image.naturalHeight, box.width, box.height];
         })";
-    until("a picture of some size", GENERATION, async || {
+    until("a rendered picture", GENERATION, async || {
         let sizes = browser.run(script, vec![browser.argument(task)]).await?;
-        let some_size = |size: &Value| {
+        let is_rendered = |size: &Value| {
             size.as_array()
                 .is_some_and(|size| size.iter().all(|side| side.as_f64() > Some(0.0)))
         };
         Ok(
             if sizes
                 .as_array()
-                .is_some_and(|sizes| sizes.iter().any(some_size))
+                .is_some_and(|sizes| sizes.iter().any(is_rendered))
             {
                 Seen::Yes(())
             } else {
-                Seen::NotYet(format!("pictures are {sizes}"))
+                Seen::NotYet(format!("sizes of pictures: {sizes}"))
             },
         )
     })

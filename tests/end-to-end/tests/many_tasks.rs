@@ -1,4 +1,4 @@
-//! The Tasks page with a long history: what costs time is what is near the screen, not what there is.
+//! Tests of the task list with a long history: it only renders rows near the viewport.
 
 use atelier_end_to_end::Result;
 use atelier_end_to_end::browser::Browser;
@@ -14,7 +14,7 @@ const TIMEOUT: Duration = Duration::from_secs(60);
 const FEW: u64 = 200;
 const MANY: u64 = 2_000;
 
-/// Stores tasks of the numbers from the one to below the other; the higher, the newer.
+/// Stores tasks with the numbers from `from` to `to - 1`. Higher numbers are newer.
 const STORE: &str = "
     const [from, to] = arguments;
     const pad = n => String(n).padStart(4, '0');
@@ -43,10 +43,10 @@ const STORE: &str = "
 
 const COUNT_NODES: &str = "return document.getElementsByTagName('*').length";
 
-/// How many elements the page has, once it has stopped growing.
-async fn nodes(browser: &Browser) -> Result<u64> {
+/// Returns the number of elements of the page, once it has stopped changing.
+async fn count_nodes(browser: &Browser) -> Result<u64> {
     let mut before = None;
-    until("a page that is drawn", TIMEOUT, async || {
+    until("the number of elements to settle", TIMEOUT, async || {
         let now = browser.run(COUNT_NODES, vec![]).await?.as_u64();
         let last = std::mem::replace(&mut before, now);
         Ok(match now {
@@ -57,14 +57,15 @@ async fn nodes(browser: &Browser) -> Result<u64> {
     .await
 }
 
-async fn count(browser: &Browser, address: &str, tasks: u64) -> Result<u64> {
+/// Opens the task list, waits for its number of tasks, and returns the number of elements.
+async fn open_and_count(browser: &Browser, address: &str, tasks: u64) -> Result<u64> {
     browser.open(&format!("{address}/tasks")).await?;
-    let said = match tasks {
+    let text = match tasks {
         0..1_000 => format!("{tasks} tasks"),
         _ => format!("{},{:03} tasks", tasks / 1_000, tasks % 1_000),
     };
-    browser.see_text(&said, TIMEOUT).await?;
-    nodes(browser).await
+    browser.see_text(&text, TIMEOUT).await?;
+    count_nodes(browser).await
 }
 
 async fn store(browser: &Browser, from: u64, to: u64) -> Result<()> {
@@ -73,46 +74,49 @@ async fn store(browser: &Browser, from: u64, to: u64) -> Result<()> {
     Ok(())
 }
 
-/// Guards against a list that is built in full. How long a key takes in its search, `./dev bench` measures.
+/// Guards against a list that renders all rows. `./dev bench` measures the response time of its search.
 #[tokio::test(flavor = "multi_thread")]
-async fn two_thousand_tasks_are_as_light_as_two_hundred() {
-    drive("two_thousand_tasks", async |browser| {
-        let service = Service::with_site(&[]).await?;
-        let address = service.address();
-        browser.open(&format!("{address}/tasks")).await?;
-        browser.see_text("Nothing submitted yet.", TIMEOUT).await?;
-        store(browser, 0, FEW).await?;
-        let few = count(browser, &address, FEW).await?;
-        store(browser, FEW, MANY).await?;
-        let many = count(browser, &address, MANY).await?;
-        println!("{FEW} tasks: {few} nodes; {MANY}: {many} nodes");
-        assert!(many <= few + 20, "{many} nodes instead of {few}");
+async fn task_list_of_2000_renders_as_few_nodes_as_200() {
+    drive(
+        "task_list_of_2000_renders_as_few_nodes_as_200",
+        async |browser| {
+            let service = Service::with_site(&[]).await?;
+            let address = service.address();
+            browser.open(&format!("{address}/tasks")).await?;
+            browser.see_text("Nothing submitted yet.", TIMEOUT).await?;
+            store(browser, 0, FEW).await?;
+            let few = open_and_count(browser, &address, FEW).await?;
+            store(browser, FEW, MANY).await?;
+            let many = open_and_count(browser, &address, MANY).await?;
+            println!("{FEW} tasks: {few} nodes; {MANY}: {many} nodes");
+            assert!(many <= few + 20, "{many} nodes instead of {few}");
 
-        // The end of the list is the oldest task.
-        let list = browser.find(&by("list", "Tasks")).await?;
-        let to_end = "scrollTo(0, document.documentElement.scrollHeight)";
-        browser.run(to_end, vec![]).await?;
-        browser.find(&by("link", "harbour 0000")).await?;
-        let end = Some(MANY.to_string());
-        until("the last of the list", TIMEOUT, async || {
-            let items = browser.find_all(&any("listitem").within(&list)).await?;
-            let last = items.last().ok_or("the list is empty")?;
-            let place = last.attr("aria-posinset").await?;
-            Ok(match place == end {
-                true => Seen::Yes(()),
-                false => Seen::NotYet(format!("the last is {place:?}")),
+            // The list ends with the oldest task.
+            let list = browser.find(&by("list", "Tasks")).await?;
+            let to_end = "scrollTo(0, document.documentElement.scrollHeight)";
+            browser.run(to_end, vec![]).await?;
+            browser.find(&by("link", "harbour 0000")).await?;
+            let end = Some(MANY.to_string());
+            until("the last row of the list", TIMEOUT, async || {
+                let items = browser.find_all(&any("listitem").within(&list)).await?;
+                let last = items.last().ok_or("the list is empty")?;
+                let place = last.attr("aria-posinset").await?;
+                Ok(match place == end {
+                    true => Seen::Yes(()),
+                    false => Seen::NotYet(format!("the last is {place:?}")),
+                })
             })
-        })
-        .await?;
-        let nodes = nodes(browser).await?;
-        assert!(nodes <= 2 * few, "{nodes} nodes");
-        comes_back(browser).await
-    })
+            .await?;
+            let nodes = count_nodes(browser).await?;
+            assert!(nodes <= 2 * few, "{nodes} nodes");
+            check_back_restores_position(browser).await
+        },
+    )
     .await;
 }
 
-/// Guards against a keyboard that begins at the top again, and a list at its newest task, after a look at an old one.
-async fn comes_back(browser: &Browser) -> Result<()> {
+/// Guards against a lost focus and scroll position after opening an old task and going back.
+async fn check_back_restores_position(browser: &Browser) -> Result<()> {
     let place = "return `${document.activeElement.innerText} at ${Math.round(scrollY)}`";
     let open = "
         const link = [...document.querySelectorAll('.task-row .cover')].find(it => it.innerText === 'harbour 0005');
@@ -124,7 +128,7 @@ async fn comes_back(browser: &Browser) -> Result<()> {
     browser.client.back().await?;
     becomes(
         browser,
-        "where the keys are",
+        "the focus and scroll position",
         place,
         format!("harbour 0005 at {left}"),
     )

@@ -1,4 +1,4 @@
-//! Films and sounds: what is seen of them before they are played, and how they are played.
+//! Tests of how outputs are shown: waveforms, videos, and the layout of results.
 
 use atelier_end_to_end::Result;
 use atelier_end_to_end::browser::Browser;
@@ -11,44 +11,53 @@ use fantoccini::actions::{InputSource, MouseActions, PointerAction};
 use serde_json::Value;
 use std::time::Duration;
 
-/// Enough for a generation, on a busy machine.
+/// The time limit for a generation on a busy machine.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Guards against sounds that all look alike in a list, and against a drawing that does not take the player
-/// along.
+/// Guards against audio outputs that all look the same in a list, and against a waveform that does not seek.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_sound_is_drawn_in_lists_and_above_its_player() {
-    drive("a_sound_is_drawn", async |browser| {
-        let service = Service::with_site(&["--speed", "0"]).await?;
-        let address = service.address();
-        generate(browser, &address, "audio/reverie", "slow rain").await?;
-        // A stroke for each of many stretches: louder and quieter ones.
-        let strokes = "
+async fn audio_waveform_is_shown_in_lists_and_above_player() {
+    drive(
+        "audio_waveform_is_shown_in_lists_and_above_player",
+        async |browser| {
+            let service = Service::with_site(&["--speed", "0"]).await?;
+            let address = service.address();
+            generate(browser, &address, "audio/reverie", "slow rain").await?;
+            // The waveform has strokes of many different heights.
+            let strokes = "
             const path = document.querySelector('ARTICLE .waveform path')?.getAttribute('d') ?? '';
             return new Set(path.split('M')).size > 20";
-        let large = strokes.replace("ARTICLE", "article");
-        becomes(browser, "a drawing", &large, true).await?;
-        let press = "
+            let large = strokes.replace("ARTICLE", "article");
+            becomes(browser, "the waveform", &large, true).await?;
+            let press = "
             const drawing = document.querySelector('.waveform.large');
             const { left, width, top, height } = drawing.getBoundingClientRect();
             drawing.dispatchEvent(new PointerEvent('pointerdown',
                 { clientX: left + width / 2, clientY: top + height / 2, bubbles: true }));
             const { currentTime, duration } = document.querySelector('audio');
             return Math.round(currentTime / duration * 10)";
-        becomes(browser, "the middle of the sound", press, 5).await?;
+            becomes(
+                browser,
+                "the position after a press in the middle",
+                press,
+                5,
+            )
+            .await?;
 
-        browser.press(&by("link", "Tasks")).await?;
-        browser.find(&containing("link", "slow rain")).await?;
-        let small = strokes.replace("ARTICLE", "");
-        becomes(browser, "a small drawing", &small, true).await?;
-        browser.press(&by("link", "Gallery")).await?;
-        browser.find(&containing("button", "slow rain")).await?;
-        becomes(browser, "a drawing as a tile", &small, true).await
-    })
+            browser.press(&by("link", "Tasks")).await?;
+            browser.find(&containing("link", "slow rain")).await?;
+            let small = strokes.replace("ARTICLE", "");
+            becomes(browser, "the waveform in the task list", &small, true).await?;
+            browser.press(&by("link", "Gallery")).await?;
+            browser.find(&containing("button", "slow rain")).await?;
+            becomes(browser, "the waveform in the gallery", &small, true).await
+        },
+    )
     .await;
 }
 
-async fn point_at(browser: &Browser, selector: &str) -> Result<()> {
+/// Moves the pointer to the first element that matches the selector.
+async fn hover(browser: &Browser, selector: &str) -> Result<()> {
     let script = "
         const { left, top, width, height } = document.querySelector(arguments[0]).getBoundingClientRect();
         return [Math.round(left + width / 2), Math.round(top + height / 2)]";
@@ -62,99 +71,99 @@ async fn point_at(browser: &Browser, selector: &str) -> Result<()> {
     Ok(browser.client.perform_actions(moves).await?)
 }
 
-/// Guards against a film that is a stamp in an empty room, or far from its controls, or blown up to a blur next to
-/// another one; and a sound that is drawn far from its player.
+/// Guards against a small video in a large empty area, far from its controls, or scaled up in a comparison, and
+/// against a waveform far from its player.
 #[tokio::test(flavor = "multi_thread")]
-async fn films_and_sounds_have_the_room_they_are_shown_in() {
-    drive("films_and_sounds_large", async |browser| {
+async fn video_and_audio_fill_lightbox_and_comparison() {
+    drive("video_and_audio_fill_lightbox_and_comparison", async |browser| {
         let service = Service::with_site(&["--speed", "0"]).await?;
         let address = service.address();
         browser.set_size(1440, 900).await?;
         generate(browser, &address, "video/silk", "red silk").await?;
         generate(browser, &address, "audio/reverie", "slow rain").await?;
         browser.press(&by("link", "Gallery")).await?;
-        let own_size = "
-            const film = document.querySelector('ROOM video');
+        let has_own_size = "
+            const film = document.querySelector('CONTAINER video');
             const { width, height } = film?.getBoundingClientRect() ?? {};
             return !!film?.videoWidth
                 && Math.abs(width - film.videoWidth) < 1 && Math.abs(height - film.videoHeight) < 1";
-        let whole_room = "
+        let fills_stage = "
             const film = document.querySelector('.stage video');
             const stage = document.querySelector('.stage');
-            if (!film?.videoWidth) return 'no film yet';
+            if (!film?.videoWidth) return 'no video yet';
             const { width, height } = film.getBoundingClientRect();
-            const room = getComputedStyle(stage);
-            const wide = stage.clientWidth - parseFloat(room.paddingLeft) - parseFloat(room.paddingRight);
-            const high = stage.clientHeight - parseFloat(room.paddingTop) - parseFloat(room.paddingBottom);
+            const style = getComputedStyle(stage);
+            const wide = stage.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight);
+            const high = stage.clientHeight - parseFloat(style.paddingTop) - parseFloat(style.paddingBottom);
             const fills = Math.abs(width - wide) < 2 || Math.abs(height - high) < 2
                 || Math.abs(width - 1.5 * film.videoWidth) < 2;
-            const isItsShape = Math.abs(width / height - film.videoWidth / film.videoHeight) < 0.02;
-            return fills && isItsShape && width <= wide + 1 && height <= high + 1
+            const hasItsRatio = Math.abs(width / height - film.videoWidth / film.videoHeight) < 0.02;
+            return fills && hasItsRatio && width <= wide + 1 && height <= high + 1
                 ? 'fills it' : `${width} by ${height} in ${wide} by ${high}`";
         let together = "
-            const drawing = document.querySelector('ROOM .waveform');
-            const player = document.querySelector('ROOM audio');
-            if (!drawing || !player) return 'none yet';
-            const room = document.querySelector('ROOM').getBoundingClientRect();
+            const drawing = document.querySelector('CONTAINER .waveform');
+            const player = document.querySelector('CONTAINER audio');
+            if (!drawing || !player) return 'not loaded yet';
+            const container = document.querySelector('CONTAINER').getBoundingClientRect();
             const [above, below] = [drawing, player].map(it => it.getBoundingClientRect());
             const gap = below.top - above.bottom;
-            const offset = Math.abs(above.top + below.bottom - room.top - room.bottom) / 2;
-            return gap >= 0 && gap < 40 && offset < 20 ? 'together' : `${gap} px apart, ${offset} px off the middle`";
+            const offset = Math.abs(above.top + below.bottom - container.top - container.bottom) / 2;
+            return gap >= 0 && gap < 40 && offset < 20 ? 'together' : `${gap} px apart, ${offset} px off center`";
         browser.press(&starting("button", "Video: red silk")).await?;
         browser.find(&by("dialog", "Output")).await?;
-        becomes(browser, "a film in its room", whole_room, "fills it").await?;
-        // Space is the player's, where no button has the focus.
+        becomes(browser, "the video in the lightbox", fills_stage, "fills it").await?;
+        // Space controls the player if no button has the focus.
         let paused = "return String(document.querySelector('.stage video').paused)";
         for expected in ["true", "false"] {
             browser.client.active_element().await?.send_keys(" ").await?;
-            becomes(browser, "whether the film rests", paused, expected).await?;
+            becomes(browser, "whether the video is paused", paused, expected).await?;
         }
-        // How long it is, and how long it took.
+        // Shows the duration of the video and the generation time.
         browser.see_text("s long", TIMEOUT).await?;
         browser.see_text("made in", TIMEOUT).await?;
         browser.press(&by("button", "Previous")).await?;
-        let large = together.replace("ROOM", ".stage");
-        becomes(browser, "a sound in one piece", &large, "together").await?;
-        // No model of this service takes a sound, which is said before it is pressed.
-        let vain = "
+        let large = together.replace("CONTAINER", ".stage");
+        becomes(browser, "the waveform and its player", &large, "together").await?;
+        // No model of this service accepts audio, so the button is disabled with a reason.
+        let reason = "
             const button = [...document.querySelectorAll('.lightbox button')].find(
                 it => it.textContent.trim() === 'Use as input');
             return button?.getAttribute('aria-disabled') === 'true' ? button.title : ''";
-        becomes(browser, "why not", vain, "No model takes it.").await?;
-        // Pressed all the same it opens nothing; it says it to those who see no titles.
+        becomes(browser, "the reason", reason, "No model takes it.").await?;
+        // A press on it opens no menu, but shows the reason to users who can't see titles.
         browser.press(&by("button", "Use as input")).await?;
-        let said = "
-            const isOpen = document.querySelector('.lightbox .menu:popover-open');
+        let after_press = "
+        const isOpen = document.querySelector('.lightbox .menu:popover-open');
             const answer = document.querySelector('.lightbox .answer')?.innerText ?? '';
-            return isOpen ? 'a menu' : answer.includes('No model takes it.') ? 'words' : 'nothing'";
-        becomes(browser, "what a press does", said, "words").await?;
-        // The sound is the only one of its kind.
+            return isOpen ? 'a menu' : answer.includes('No model takes it.') ? 'a message' : 'nothing'";
+        becomes(browser, "the effect of a press", after_press, "a message").await?;
+        // Audio and video can't be compared with a slider.
         browser.press(&by("button", "Compare")).await?;
         browser.find(&by("dialog", "Compare")).await?;
-        let compared = own_size.replace("ROOM", ".compared");
-        becomes(browser, "a film compared", &compared, true).await?;
+        let compared = has_own_size.replace("CONTAINER", ".compared");
+        becomes(browser, "the video in the comparison", &compared, true).await?;
         let no_slider = "
             const choice = [...document.querySelectorAll('fieldset')].find(it => it.innerText.includes('Slider'));
             return String(!choice?.checkVisibility())";
-        becomes(browser, "no slider over a sound", no_slider, "true").await?;
-        // Below its head, and above what differs.
+        becomes(browser, "whether there is no slider", no_slider, "true").await?;
+        // The waveform and player are above the list of differences.
         let compared = "
             const [drawing, player] = ['.waveform', 'audio'].map(
                 it => document.querySelector(`.compared-output ${it}`)?.getBoundingClientRect());
             const below = document.querySelector('.differences')?.getBoundingClientRect();
-            if (!drawing || !player || !below) return 'none yet';
+            if (!drawing || !player || !below) return 'not loaded yet';
             const gap = player.top - drawing.bottom;
             return gap >= 0 && gap < 40 && below.top >= player.bottom
-                ? 'together' : `${gap} px apart, ${below.top - player.bottom} px above what differs`";
-        becomes(browser, "a sound compared", compared, "together").await
+                ? 'together' : `${gap} px apart, ${below.top - player.bottom} px above the differences`";
+        becomes(browser, "the audio in the comparison", compared, "together").await
     })
     .await;
 }
 
-/// Guards against films that all play at once in a list, with sound, or that do not play at all.
+/// Guards against videos in a list that all play at once, play with sound, or don't play at all.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_film_plays_in_a_list_while_the_pointer_is_on_it() {
-    drive("a_film_plays_in_a_list", async |browser| {
+async fn video_in_list_plays_only_while_hovered() {
+    drive("video_in_list_plays_only_while_hovered", async |browser| {
         let service = Service::with_site(&["--speed", "0"]).await?;
         let address = service.address();
         generate(browser, &address, "video/silk", "red silk").await?;
@@ -162,7 +171,7 @@ async fn a_film_plays_in_a_list_while_the_pointer_is_on_it() {
             const { muted, loop, controls, readyState } = document.querySelector('article video');
             return [muted, loop, controls, readyState > 0]";
         let all = Value::from(vec![true; 4]);
-        becomes(browser, "a film without sound", playing, all).await?;
+        becomes(browser, "a muted video", playing, all).await?;
 
         browser.press(&by("link", "Tasks")).await?;
         browser.find(&containing("link", "red silk")).await?;
@@ -170,27 +179,27 @@ async fn a_film_plays_in_a_list_while_the_pointer_is_on_it() {
             const { paused, muted, currentTime, readyState } = document.querySelector('video.still');
             return [paused, muted, currentTime < 0.1, readyState > 1]";
         let all = Value::from(vec![true; 4]);
-        becomes(browser, "a frame that stands still", still, all).await?;
-        point_at(browser, "video.still").await?;
+        becomes(browser, "a paused first frame", still, all).await?;
+        hover(browser, "video.still").await?;
         let plays = "
             const { paused, currentTime } = document.querySelector('video.still');
             return !paused && currentTime > 0.1";
-        becomes(browser, "a film that plays", plays, true).await?;
-        point_at(browser, "h1").await?;
-        let rests = "return document.querySelector('video.still').paused";
-        becomes(browser, "a film that rests", rests, true).await
+        becomes(browser, "a playing video", plays, true).await?;
+        hover(browser, "h1").await?;
+        let is_paused = "return document.querySelector('video.still').paused";
+        becomes(browser, "a paused video", is_paused, true).await
     })
     .await;
 }
 
-/// Guards against buttons that lose their words, or break into rows of their own, where a picture is narrower than its
-/// place; and against several sizes of them.
+/// Guards against buttons that lose their labels or wrap into several rows below a narrow picture, and against
+/// buttons of different sizes.
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_done_with_a_picture_is_one_row_below_it() {
-    drive("what_is_done_with_a_picture", async |browser| {
+async fn task_actions_are_in_one_row_below_picture() {
+    drive("task_actions_are_in_one_row_below_picture", async |browser| {
         let service = Service::with_site(&["--speed", "0"]).await?;
         browser.set_size(1440, 900).await?;
-        // Higher than wide, it is narrower than the pane.
+        // A portrait picture is narrower than the pane.
         generate(browser, &service.address(), "image/tessera", "amber").await?;
         let row = "
             const image = document.querySelector('.picture > img');
@@ -205,90 +214,90 @@ async fn what_is_done_with_a_picture_is_one_row_below_it() {
             const end = Math.max(...buttons.map(it => it.right));
             if (end > document.documentElement.clientWidth) return `it ends at ${end}`;
             return buttons[0].top >= bottom ? String(buttons.length) : 'not below it';";
-        // Vary, how many, Run again, Edit, Download, the heart and the menu. On phones Vary, Use as input, Download,
-        // the heart and the menu, in which the others are.
+        // Vary, its count, Run again, Edit, Download, Favorite and the menu. On phones Vary, Use as input, Download,
+        // Favorite and the menu, which contains the others.
         for (width, height, buttons) in [(1440, 900, "7"), (768, 1024, "7"), (360, 740, "5"), (320, 640, "5")] {
             browser.set_size(width, height).await?;
-            becomes(browser, &format!("a row at {width}"), row, buttons).await?;
+            becomes(browser, &format!("the row of actions at {width}"), row, buttons).await?;
         }
         Ok(())
     })
     .await;
 }
 
-/// Guards against a result that jumps: the place that was kept for it was narrower than what came, so that all
-/// below it moved. And against a page with a result that is longer than the screen.
+/// Guards against a placeholder that is narrower than the result, so that all content below shifts, and against a
+/// page with a result that is taller than the viewport.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_result_comes_where_its_place_was_kept() {
-    drive("a_result_comes_where", async |browser| {
+async fn result_fills_its_placeholder_without_layout_shift() {
+    drive("result_fills_its_placeholder_without_layout_shift", async |browser| {
         let service = Service::with_site(&["--speed", "3"]).await?;
         browser.set_size(1440, 900).await?;
         let page = format!("{}/models/image/strata", service.address());
         browser.open(&page).await?;
         let prompt = starting("textbox", "prompt");
-        // With the typeface that comes late.
-        browser.settled().await?;
+        // Waits for the web font.
+        browser.wait_until_settled().await?;
         browser.fill(&prompt, "cobalt ridges").await?;
         browser.press(&by("button", "Generate")).await?;
-        let keep = "
-            const place = document.querySelector('.media-place > .waiting');
+        let note = "
+        const place = document.querySelector('.media-place > .waiting');
             if (!place) return false;
-            window.kept = place.getBoundingClientRect();
+            window.placeholders = place.getBoundingClientRect();
             return true";
-        becomes(browser, "a place", keep, true).await?;
+        becomes(browser, "a placeholder", note, true).await?;
         let compare = "
             const image = document.querySelector('.picture > img');
             if (!image?.naturalWidth) return 'no picture';
-            const [now, then] = [image.getBoundingClientRect(), window.kept];
+            const [now, then] = [image.getBoundingClientRect(), window.placeholders];
             const moved = ['left', 'top', 'right', 'bottom'].filter(side => Math.abs(now[side] - then[side]) > 2);
             if (moved.length > 0) return `${moved} of ${JSON.stringify(then)} and ${JSON.stringify(now)}`;
             return document.documentElement.scrollHeight <= innerHeight ? 'there' : 'the page scrolls'";
-        becomes(browser, "a picture", compare, "there").await
+        becomes(browser, "the picture", compare, "there").await
     })
     .await;
 }
 
-/// Guards against one place that is kept for four outputs, which then push all below them away.
+/// Guards against one placeholder for several outputs, which then shift all content below.
 #[tokio::test(flavor = "multi_thread")]
-async fn several_results_come_where_their_places_were_kept() {
-    drive("several_results_come_where", async |browser| {
+async fn several_results_fill_their_placeholders_without_layout_shift() {
+    drive("several_results_fill_their_placeholders_without_layout_shift", async |browser| {
         let service = Service::with_site(&["--speed", "3"]).await?;
         browser.set_size(1440, 900).await?;
         let page = format!("{}/models/image/tessera", service.address());
         browser.open(&page).await?;
         let prompt = starting("textbox", "prompt");
-        // With the typeface that comes late.
-        browser.settled().await?;
+        // Waits for the web font.
+        browser.wait_until_settled().await?;
         browser.fill(&prompt, "cobalt panes").await?;
         browser
             .fill(&by("spinbutton", "num_outputs"), "3")
             .await?;
         browser.press(&by("button", "Generate")).await?;
-        let keep = "
-            const places = [...document.querySelectorAll('.outputs > :is(.waiting, .output-place)')];
+        let note = "
+        const places = [...document.querySelectorAll('.outputs > :is(.waiting, .output-place)')];
             if (places.length !== 3) return `${places.length} places`;
-            window.kept = places.map(place => place.getBoundingClientRect());
+            window.placeholders = places.map(place => place.getBoundingClientRect());
             return 'three'";
-        becomes(browser, "three places", keep, "three").await?;
+        becomes(browser, "three placeholders", note, "three").await?;
         let compare = "
             const images = [...document.querySelectorAll('.picture > img')];
             if (images.length !== 3 || images.some(image => !image.naturalWidth)) return 'no pictures';
             const moved = images.filter((image, n) => {
-                const [now, then] = [image.getBoundingClientRect(), window.kept[n]];
+                const [now, then] = [image.getBoundingClientRect(), window.placeholders[n]];
                 return ['left', 'top', 'right', 'bottom'].some(side => Math.abs(now[side] - then[side]) > 3);
             });
             if (moved.length === 0) return 'there';
-            return JSON.stringify([window.kept, images.map(image => image.getBoundingClientRect())])";
+            return JSON.stringify([window.placeholders, images.map(image => image.getBoundingClientRect())])";
         becomes(browser, "three pictures", compare, "there").await
     })
     .await;
 }
 
-/// Guards against four stamps in one row of a large screen, and of a middling one four that are strewn over the pane:
-/// they are one thing, as large as there is room for, and all in sight.
+/// Guards against four thumbnails in one row on a large screen, and against pictures scattered over the pane. They
+/// must be as large as possible and all in the viewport.
 #[tokio::test(flavor = "multi_thread")]
-async fn four_results_lie_two_and_two() {
-    drive("four_results_lie_two_and_two", async |browser| {
+async fn four_results_are_shown_in_two_by_two_grid() {
+    drive("four_results_are_shown_in_two_by_two_grid", async |browser| {
         let service = Service::with_site(&["--speed", "0"]).await?;
         let page = format!("{}/models/image/strata", service.address());
         browser.set_size(1440, 900).await?;
@@ -299,7 +308,7 @@ async fn four_results_lie_two_and_two() {
             .fill(&by("spinbutton", "num_outputs"), "4")
             .await?;
         browser.press(&by("button", "Generate")).await?;
-        let lies = "
+        let arrangement = "
             const images = [...document.querySelectorAll('.picture > img')];
             if (images.length !== 4 || images.some(image => !image.naturalWidth)) return 'no pictures';
             const [first, second, third, last] = images.map(image => image.getBoundingClientRect());
@@ -307,66 +316,66 @@ async fn four_results_lie_two_and_two() {
             if (third.top < first.bottom || Math.abs(third.left - first.left) > 1) return 'in a row';
             const gap = second.left - first.right;
             if (gap > 16) return `${gap} px apart`;
-            if (last.bottom > innerHeight) return 'out of sight';
-            const room = document.querySelector('.result').getBoundingClientRect();
-            const share = (last.bottom - first.top) / room.height;
-            return share > 0.5 ? 'two and two' : `${share} of the pane`";
-        // In a window that is wide and low they are larger in a row.
+            if (last.bottom > innerHeight) return 'below the viewport';
+            const pane = document.querySelector('.result').getBoundingClientRect();
+            const share = (last.bottom - first.top) / pane.height;
+            return share > 0.5 ? 'two by two' : `${share} of the pane`";
+        // Not wide and low windows, in which a single row gives larger pictures.
         for (width, height) in [(1440, 900), (2560, 1300), (1440, 900)] {
             browser.set_size(width, height).await?;
             let what = format!("four pictures in {width} by {height}");
-            becomes(browser, &what, lies, "two and two").await?;
+            becomes(browser, &what, arrangement, "two by two").await?;
         }
-        // Guards against stamps that their own buttons cover: in a low window they are scrolled to.
+        // Guards against tiny pictures covered by their own buttons: in a low window, the page scrolls instead.
         let short = "
             const images = [...document.querySelectorAll('.picture > img')];
             const low = images.filter(image => image.getBoundingClientRect().height < 170);
             return low.length ? `${low[0].getBoundingClientRect().height} px` : 'large enough'";
         browser.set_size(1366, 650).await?;
-        becomes(browser, "four in a low window", short, "large enough").await?;
+        becomes(browser, "four pictures in a low window", short, "large enough").await?;
         browser.set_size(1440, 900).await?;
         browser.press(&by("link", "Tasks")).await?;
         browser.press(&by("link", "dunes at dusk")).await?;
-        let lies = lies.replace(".result", "main");
-        becomes(browser, "four at an address of their own", &lies, "two and two").await
+        let arrangement = arrangement.replace(".result", "main");
+        becomes(browser, "four pictures on the task page", &arrangement, "two by two").await
     })
     .await;
 }
 
-/// Guards against a film of 480 pixels that is stretched over a large screen, blocky, and against one that swims in a place
-/// three times as high.
+/// Guards against a 480 px video that is scaled up on a large screen, and against a placeholder that is much taller
+/// than the video.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_film_is_as_large_as_its_pixels_at_most() {
-    drive("a_film_as_large", async |browser| {
+async fn video_is_not_scaled_above_its_pixel_size() {
+    drive("video_is_not_scaled_above_its_pixel_size", async |browser| {
         let service = Service::with_site(&["--speed", "0"]).await?;
         browser.set_size(2560, 1440).await?;
         generate(browser, &service.address(), "video/silk", "teal threads").await?;
         let fits = "
             const film = document.querySelector('.picture > video');
-            if (!film?.videoWidth) return 'no film';
+            if (!film?.videoWidth) return 'no video';
             const { width } = film.getBoundingClientRect();
             if (Math.abs(width - film.videoWidth) > 1) return `${width} px of ${film.videoWidth}`;
             const place = film.closest('.media-place').getBoundingClientRect();
-            return place.height <= film.videoHeight + 1 ? 'fits' : `a place of ${place.height} px for ${film.videoHeight}`";
-        becomes(browser, "a film", fits, "fits").await?;
+            return place.height <= film.videoHeight + 1 ? 'fits' : `a placeholder of ${place.height} px for ${film.videoHeight}`";
+        becomes(browser, "the video", fits, "fits").await?;
         browser.press(&by("link", "Tasks")).await?;
         browser.press(&by("link", "teal threads")).await?;
-        becomes(browser, "a film at its own page", fits, "fits").await
+        becomes(browser, "the video on the task page", fits, "fits").await
     })
     .await;
 }
 
-/// Guards against films that lie in squares until they are loaded: their shape was learned of pictures alone.
+/// Guards against square placeholders for videos: aspect ratios were only stored for images.
 #[tokio::test(flavor = "multi_thread")]
-async fn the_shape_of_films_is_learned() {
-    drive("the_shape_of_films", async |browser| {
+async fn aspect_ratio_of_videos_is_stored() {
+    drive("aspect_ratio_of_videos_is_stored", async |browser| {
         let service = Service::with_site(&["--speed", "0"]).await?;
         generate(browser, &service.address(), "video/silk", "jade threads").await?;
         let shape = "
             const film = document.querySelector('video');
             const known = JSON.parse(localStorage.getItem('atelier.shapes') ?? '{}')['video/silk'];
             return !!film && Math.abs(known - film.videoWidth / film.videoHeight) < 0.01";
-        becomes(browser, "a known shape", shape, true).await
+        becomes(browser, "the stored aspect ratio", shape, true).await
     })
     .await;
 }

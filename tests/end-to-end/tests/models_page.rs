@@ -1,4 +1,4 @@
-//! The list of models: what its cards show, what comes first, how one gets about in it.
+//! Tests of the model list: its cards, their order, and keyboard navigation.
 
 use atelier_end_to_end::Result;
 use atelier_end_to_end::browser::Browser;
@@ -11,7 +11,7 @@ use std::time::Duration;
 
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// The pictures of cards that are loaded, by model.
+/// Returns the name of each card and the path of its picture, if it is loaded.
 const PICTURES: &str = "
     return [...document.querySelectorAll('.model-card')].map(card => {
         const picture = card.querySelector('img');
@@ -21,7 +21,7 @@ const PICTURES: &str = "
 
 const FOCUSED: &str = "return document.activeElement.ariaLabel ?? document.activeElement.innerText";
 
-/// How far things have jumped since the page began, as browsers count it.
+/// Returns the layout shifts since the page load.
 const SHIFTS: &str = "
     return new Promise(done => {
         new PerformanceObserver(list => done(list.getEntries().map(({ value, sources }) => ({
@@ -40,91 +40,95 @@ async fn texts(browser: &Browser, script: &str) -> Result<Vec<String>> {
         .collect())
 }
 
-async fn see_pictures(
+async fn wait_for_pictures(
     browser: &Browser,
     what: &str,
-    seen: impl Fn(&[String]) -> bool,
+    is_expected: impl Fn(&[String]) -> bool,
 ) -> Result<()> {
     until(what, TIMEOUT, async || {
         let pictures = texts(browser, PICTURES).await?;
-        Ok(match seen(&pictures) {
+        Ok(match is_expected(&pictures) {
             true => Seen::Yes(()),
-            false => Seen::NotYet(format!("there are {pictures:?}")),
+            false => Seen::NotYet(format!("cards: {pictures:?}")),
         })
     })
     .await
 }
 
-/// Guards against cards that all look alike, against things that jump while pictures come, and against a card
-/// that shows what another person has made.
+/// Guards against cards that all look the same, against layout shifts while pictures load, and against a card that
+/// shows another user's output.
 #[tokio::test(flavor = "multi_thread")]
-async fn cards_show_posters_then_what_a_person_has_made() {
-    drive("cards_show_posters", async |browser| {
-        let service = Service::with_site(&["--speed", "0"]).await?;
-        let address = service.address();
-        browser.set_size(1280, 2400).await?;
-        browser.open(&address).await?;
-        see_pictures(browser, "a poster on each card", |pictures| {
-            pictures.len() > 3 && pictures.iter().all(|picture| picture.contains("/posters/"))
-        })
-        .await?;
-        let shifts = browser.run(SHIFTS, vec![]).await?;
-        assert_eq!(shifts, Value::Array(Vec::new()));
-
-        browser
-            .open(&format!("{address}/models/image/strata"))
+async fn model_cards_show_posters_then_own_outputs() {
+    drive(
+        "model_cards_show_posters_then_own_outputs",
+        async |browser| {
+            let service = Service::with_site(&["--speed", "0"]).await?;
+            let address = service.address();
+            browser.set_size(1280, 2400).await?;
+            browser.open(&address).await?;
+            wait_for_pictures(browser, "a poster on each card", |pictures| {
+                pictures.len() > 3 && pictures.iter().all(|picture| picture.contains("/posters/"))
+            })
             .await?;
-        let prompt = starting("textbox", "prompt");
-        browser.fill(&prompt, "alpine lake").await?;
-        browser.press(&by("button", "Generate")).await?;
-        browser.see_text("Completed", TIMEOUT).await?;
-        browser.press(&by("link", "Models")).await?;
-        see_pictures(browser, "the picture that was made", |pictures| {
-            let strata = pictures
-                .iter()
-                .find(|picture| picture.starts_with("Strata: "));
-            strata
-                .is_some_and(|strata| strata.contains("/outputs/") && !strata.contains("/posters/"))
-        })
-        .await?;
-        // What was used last comes first, on the next visit.
-        browser.open(&address).await?;
-        see_pictures(browser, "Strata in front", |pictures| {
-            pictures
-                .first()
-                .is_some_and(|first| first.starts_with("Strata"))
-        })
-        .await
-    })
+            let shifts = browser.run(SHIFTS, vec![]).await?;
+            assert_eq!(shifts, Value::Array(Vec::new()));
+
+            browser
+                .open(&format!("{address}/models/image/strata"))
+                .await?;
+            let prompt = starting("textbox", "prompt");
+            browser.fill(&prompt, "alpine lake").await?;
+            browser.press(&by("button", "Generate")).await?;
+            browser.see_text("Completed", TIMEOUT).await?;
+            browser.press(&by("link", "Models")).await?;
+            wait_for_pictures(browser, "the generated picture", |pictures| {
+                let strata = pictures
+                    .iter()
+                    .find(|picture| picture.starts_with("Strata: "));
+                strata.is_some_and(|strata| {
+                    strata.contains("/outputs/") && !strata.contains("/posters/")
+                })
+            })
+            .await?;
+            // On the next visit, the model used last comes first.
+            browser.open(&address).await?;
+            wait_for_pictures(browser, "Strata as the first card", |pictures| {
+                pictures
+                    .first()
+                    .is_some_and(|first| first.starts_with("Strata"))
+            })
+            .await
+        },
+    )
     .await;
 }
 
-/// Guards against a first visit that leaves a person alone with a list.
+/// Guards against a first visit that shows only a list, without a first step.
 #[tokio::test(flavor = "multi_thread")]
-async fn one_press_makes_a_first_picture() {
-    drive("one_press_makes_a_first_picture", async |browser| {
+async fn welcome_button_generates_first_picture() {
+    drive("welcome_button_generates_first_picture", async |browser| {
         let service = Service::with_site(&["--speed", "0"]).await?;
         let address = service.address();
         browser.open(&address).await?;
         let welcome = by("region", "Welcome");
         browser.find(&welcome).await?;
         browser.find(&by("link", "Connect it in Settings")).await?;
-        // It waits for the program.
-        let make = by("button", "Make a first picture");
-        until("a button that can be pressed", TIMEOUT, async || {
-            let disabled = browser.find(&make).await?.prop("disabled").await;
+        // The button is disabled until the app has started.
+        let generate = by("button", "Make a first picture");
+        until("an enabled button", TIMEOUT, async || {
+            let disabled = browser.find(&generate).await?.prop("disabled").await;
             Ok(match disabled {
                 Ok(Some(disabled)) if disabled == "true" => Seen::NotYet(disabled),
                 Ok(_) => Seen::Yes(()),
-                // The program has drawn its own.
+                // The app has replaced the static button.
                 Err(error) => Seen::NotYet(error.to_string()),
             })
         })
         .await?;
-        browser.press(&make).await?;
+        browser.press(&generate).await?;
         browser.see_text("Completed", TIMEOUT).await?;
         browser.find(&starting("img", "Image: ")).await?;
-        // The next step is to change a word of it.
+        // The prompt is in the form, so that the user can edit it.
         let script = "return document.querySelector('textarea').value";
         let prompt = browser.run(script, vec![]).await?;
         assert_eq!(prompt, "An alpine lake at dawn, teal and rose");
@@ -133,17 +137,17 @@ async fn one_press_makes_a_first_picture() {
         let welcomes = browser.find_all(&welcome).await?;
         assert!(
             welcomes.is_empty(),
-            "who has made something is welcomed again"
+            "the welcome is shown although an output exists"
         );
         Ok(())
     })
     .await;
 }
 
-/// Guards against favorites that one tab alone knows, or that a reload forgets.
+/// Guards against favorites that only one tab shows, or that are lost on reload.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_favorite_comes_first_in_all_tabs() {
-    drive("a_favorite_comes_first", async |browser| {
+async fn favorite_model_comes_first_in_all_tabs() {
+    drive("favorite_model_comes_first_in_all_tabs", async |browser| {
         let service = Service::with_site(&[]).await?;
         let address = service.address();
         browser.open(&address).await?;
@@ -153,17 +157,13 @@ async fn a_favorite_comes_first_in_all_tabs() {
         let second = browser.open_tab(&address).await?;
         browser.press(&heart).await?;
         browser.switch_to(&first).await?;
-        until(
-            "the heart to be full in the other tab",
-            TIMEOUT,
-            async || {
-                let pressed = browser.find(&heart).await?.attr("aria-pressed").await?;
-                Ok(match pressed.as_deref() {
-                    Some("true") => Seen::Yes(()),
-                    other => Seen::NotYet(format!("it is {other:?}")),
-                })
-            },
-        )
+        until("the favorite in the other tab", TIMEOUT, async || {
+            let pressed = browser.find(&heart).await?.attr("aria-pressed").await?;
+            Ok(match pressed.as_deref() {
+                Some("true") => Seen::Yes(()),
+                other => Seen::NotYet(format!("aria-pressed is {other:?}")),
+            })
+        })
         .await?;
         browser.switch_to(&second).await?;
         browser.open(&address).await?;
@@ -175,11 +175,11 @@ async fn a_favorite_comes_first_in_all_tabs() {
     .await;
 }
 
-/// Guards against categories that stand next to each other as if they were columns, cards that leave half of a wide
-/// page empty, and text that is as small at 2560 px as at 1440.
+/// Guards against categories next to each other, cards that leave half of a wide page empty, and text at 2560 px that
+/// is as small as at 1440 px.
 #[tokio::test(flavor = "multi_thread")]
-async fn each_category_begins_a_row_and_the_largest_fills_the_page() {
-    drive("each_category_begins_a_row", async |browser| {
+async fn each_category_starts_new_row_and_largest_fills_page_width() {
+    drive("each_category_starts_new_row_and_largest_fills_page_width", async |browser| {
         let service = Service::with_site(&[]).await?;
         let place = "
             const lists = [...document.querySelectorAll('.group-cards')].map(it => it.getBoundingClientRect());
@@ -194,10 +194,10 @@ async fn each_category_begins_a_row_and_the_largest_fills_the_page() {
             browser.set_size(width, 900).await?;
             browser.open(&service.address()).await?;
             browser.find(&by("button", "Favorite: Strata")).await?;
-            becomes(browser, &format!("at {width}"), place, "rows, full").await?;
+            becomes(browser, &format!("the layout at {width}"), place, "rows, full").await?;
             sizes.push(browser.run(rem, vec![]).await?.as_f64().unwrap_or_default());
         }
-        // Without the room of a scroll bar.
+        // Excludes the width of a scroll bar.
         assert!(sizes[0] == sizes[1] && sizes[2] > 1.2 * sizes[1], "{sizes:?}");
         Ok(())
     })
@@ -205,48 +205,51 @@ async fn each_category_begins_a_row_and_the_largest_fills_the_page() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn keys_lead_to_the_search_and_from_card_to_card() {
-    drive("keys_lead_to_the_search", async |browser| {
-        let service = Service::with_site(&[]).await?;
-        browser.set_size(1280, 2400).await?;
-        browser.open(&service.address()).await?;
-        browser.find(&by("button", "Favorite: Strata")).await?;
-        let cards = texts(
-            browser,
-            "return [...document.querySelectorAll('h3')].map(card => card.innerText)",
-        )
-        .await?;
-        let keys = async |keys: &str, wanted: &str| {
-            browser
-                .client
-                .active_element()
-                .await?
-                .send_keys(keys)
-                .await?;
-            let focused = browser.run(FOCUSED, vec![]).await?;
-            assert_eq!(focused.as_str(), Some(wanted), "after {keys:?}");
-            Result::Ok(())
-        };
-        let (left, up, right, down) = ("\u{e012}", "\u{e013}", "\u{e014}", "\u{e015}");
-        keys("/", "Search models").await?;
-        keys(down, &cards[0]).await?;
-        keys(right, &cards[1]).await?;
-        keys(left, &cards[0]).await?;
-        // The next shelf, and back.
-        let first_of_next = texts(
-            browser,
-            "const [first, next] = document.querySelectorAll('.group-cards');
+async fn keyboard_moves_to_search_and_between_cards() {
+    drive(
+        "keyboard_moves_to_search_and_between_cards",
+        async |browser| {
+            let service = Service::with_site(&[]).await?;
+            browser.set_size(1280, 2400).await?;
+            browser.open(&service.address()).await?;
+            browser.find(&by("button", "Favorite: Strata")).await?;
+            let cards = texts(
+                browser,
+                "return [...document.querySelectorAll('h3')].map(card => card.innerText)",
+            )
+            .await?;
+            let keys = async |keys: &str, expected: &str| {
+                browser
+                    .client
+                    .active_element()
+                    .await?
+                    .send_keys(keys)
+                    .await?;
+                let focused = browser.run(FOCUSED, vec![]).await?;
+                assert_eq!(focused.as_str(), Some(expected), "after {keys:?}");
+                Result::Ok(())
+            };
+            let (left, up, right, down) = ("\u{e012}", "\u{e013}", "\u{e014}", "\u{e015}");
+            keys("/", "Search models").await?;
+            keys(down, &cards[0]).await?;
+            keys(right, &cards[1]).await?;
+            keys(left, &cards[0]).await?;
+            // Down moves to the next category, and Up back.
+            let first_of_next = texts(
+                browser,
+                "const [first, next] = document.querySelectorAll('.group-cards');
              return [next.querySelector('h3').innerText]",
-        )
-        .await?;
-        keys(down, &first_of_next[0]).await?;
-        keys(up, &cards[0]).await?;
-        // Who writes means the sign.
-        keys("/", "Search models").await?;
-        keys("/", "Search models").await?;
-        let typed = browser.find(&by("searchbox", "Search models")).await?;
-        assert_eq!(typed.prop("value").await?.as_deref(), Some("/"));
-        Ok(())
-    })
+            )
+            .await?;
+            keys(down, &first_of_next[0]).await?;
+            keys(up, &cards[0]).await?;
+            // In the search field, the key types a slash.
+            keys("/", "Search models").await?;
+            keys("/", "Search models").await?;
+            let typed = browser.find(&by("searchbox", "Search models")).await?;
+            assert_eq!(typed.prop("value").await?.as_deref(), Some("/"));
+            Ok(())
+        },
+    )
     .await;
 }

@@ -1,5 +1,5 @@
-//! Without network: what was opened once opens again, with its tasks and kept outputs; a newer release is
-//! taken whole as soon as it can be had; and who does not want it is left alone.
+//! Tests of the service worker: the page opens offline with its tasks and saved outputs, updates to a new release as
+//! a whole, and can turn the offline copy off.
 
 use atelier_end_to_end::Result;
 use atelier_end_to_end::browser::Browser;
@@ -13,20 +13,20 @@ use serde_json::Value;
 use std::os::unix::fs::symlink;
 use std::time::Duration;
 
-/// Enough for a generation, or for a worker that keeps the page, on a busy machine.
+/// The time limit for a generation, or for the worker to cache the page, on a busy machine.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
 const PROMPT: &str = "harbour without a line";
 
-/// Waits until this script gives this.
-async fn becomes(browser: &Browser, what: &str, script: &str, wanted: &Value) -> Result<()> {
+/// Waits until the script returns this value. The error also lists the states of the workers.
+async fn becomes(browser: &Browser, what: &str, script: &str, expected: &Value) -> Result<()> {
     until(what.to_owned(), TIMEOUT, async || {
         let seen = browser.run(script, vec![]).await?;
-        Ok(match seen == *wanted {
+        Ok(match seen == *expected {
             true => Seen::Yes(()),
             false => {
                 let workers = browser.run(WORKERS, vec![]).await?;
-                Seen::NotYet(format!("it is {seen}; workers: {workers}"))
+                Seen::NotYet(format!("the value is {seen}; workers: {workers}"))
             }
         })
     })
@@ -35,43 +35,43 @@ async fn becomes(browser: &Browser, what: &str, script: &str, wanted: &Value) ->
 
 const RELEASE: &str = "return document.querySelector('meta[name=release]').content";
 
-/// Of the caches of releases, which are there, and whether each is whole: the page itself is kept last. A cache that is
-/// opened to be looked into would be made anew, empty, where the worker has just deleted it.
+/// Returns the caches of releases, and whether each is complete: the page itself is cached last. Uses `caches.match`,
+/// because `caches.open` would create a cache again that the worker has just deleted.
 const CACHES: &str = "
     return caches.keys().then(names => Promise.all(names.map(name =>
-        caches.match('/', { cacheName: name }).then(page => `${name}: ${page ? 'whole' : 'not whole'}`))))";
+        caches.match('/', { cacheName: name }).then(page => `${name}: ${page ? 'complete' : 'incomplete'}`))))";
 
-/// Whether the worker is at work and no other waits.
+/// Returns whether a worker is active and no other is installing or waiting.
 const IS_SETTLED: &str = "
     return navigator.serviceWorker.getRegistration().then(it =>
         !!it && it.active?.state === 'activated' && !it.installing && !it.waiting)";
 
-/// The states of the workers, to explain what does not happen.
+/// Returns the states of the workers, for error messages.
 const WORKERS: &str = "
     return navigator.serviceWorker.getRegistration().then(it =>
-        ['installing', 'waiting', 'active'].map(place => `${place}: ${it?.[place]?.state}`).join(', '))";
+        ['installing', 'waiting', 'active'].map(role => `${role}: ${it?.[role]?.state}`).join(', '))";
 
-/// The release's name, and what its cache is called once it is whole.
+/// Returns the release's name, and the entry of its complete cache in [`CACHES`].
 fn cache_of(release: &Release) -> Result<(String, String)> {
     let files = release.files()?;
     let page = String::from_utf8_lossy(&files["index.html"]).into_owned();
     let (_, rest) = page
         .split_once("name=\"release\" content=\"")
-        .ok_or("the page does not say its release")?;
+        .ok_or("the page does not name its release")?;
     let name = rest.split('"').next().unwrap_or_default().to_owned();
-    Ok((name.clone(), format!("atelier-{name}: whole")))
+    Ok((name.clone(), format!("atelier-{name}: complete")))
 }
 
-/// Guards against a page that is of no use without network, against two releases mixed, and against one
-/// that is never replaced by the next.
+/// Guards against a page that does not work offline, against files of two releases mixed, and against a release that
+/// is never replaced by the next.
 #[tokio::test(flavor = "multi_thread")]
-async fn it_opens_without_network_and_takes_the_next_release() {
-    let name = "it_opens_without_network_and_takes_the_next_release";
+async fn page_opens_offline_and_updates_to_next_release() {
+    let name = "page_opens_offline_and_updates_to_next_release";
     drive(name, async |browser| {
         browser.needs(Capability::StoredFiles)?;
-        let colours = [("tokens", "oklch(47% 0.215 268)", "oklch(47% 0.215 40)")];
+        let colors = [("tokens", "oklch(47% 0.215 268)", "oklch(47% 0.215 40)")];
         let first = Release::make("offline-first", Change::Nothing).await?;
-        let next = Release::make("offline-next", Change::Styles(&colours)).await?;
+        let next = Release::make("offline-next", Change::Styles(&colors)).await?;
         let [(first_name, first_cache), (next_name, next_cache)] =
             [cache_of(&first)?, cache_of(&next)?];
         let place = tempfile::tempdir()?;
@@ -94,7 +94,7 @@ async fn it_opens_without_network_and_takes_the_next_release() {
             .await?;
         browser.open(&settings).await?;
         browser.see_text("1 copy, ", TIMEOUT).await?;
-        becomes(browser, "a worker", IS_SETTLED, &true.into()).await?;
+        becomes(browser, "a settled worker", IS_SETTLED, &true.into()).await?;
         becomes(
             browser,
             "its cache",
@@ -103,7 +103,7 @@ async fn it_opens_without_network_and_takes_the_next_release() {
         )
         .await?;
 
-        // The line is cut, and the browser keeps nothing of itself.
+        // Stops the service and clears the HTTP cache.
         browser.clear_cache().await?;
         service.stop().await?;
         browser.reload().await?;
@@ -120,9 +120,9 @@ async fn it_opens_without_network_and_takes_the_next_release() {
         let shown = "
             return [...document.querySelectorAll('dialog img')]
                 .some(it => it.naturalWidth > 0 && it.currentSrc.startsWith('blob:'))";
-        becomes(browser, "the kept picture", shown, &true.into()).await?;
+        becomes(browser, "the saved picture", shown, &true.into()).await?;
 
-        // It is back, and has the next release.
+        // Starts the service with the next release.
         std::fs::remove_file(place.path().join("site"))?;
         symlink(next.folder(), place.path().join("site"))?;
         service.start_again().await?;
@@ -134,23 +134,23 @@ async fn it_opens_without_network_and_takes_the_next_release() {
             &next_name.clone().into(),
         )
         .await?;
-        // On a busy machine Chromium now and then keeps the older worker, though nothing of it is open, until
-        // there is no page at all. That a worker takes over from under an open page is the next test's.
+        // On a busy machine, Chromium sometimes keeps the older worker until no page is open at all. Another test
+        // checks that a worker takes over while a page is open.
         let is_installed = format!(
             "return navigator.serviceWorker.getRegistration().then(async it =>
                 !it.installing && (await caches.has('atelier-{next_name}')))"
         );
-        becomes(browser, "its worker", &is_installed, &true.into()).await?;
+        becomes(browser, "the installed worker", &is_installed, &true.into()).await?;
         browser.client.goto("about:blank").await?;
         browser.open(&gallery).await?;
-        becomes(browser, "its cache alone", CACHES, &vec![next_cache].into()).await?;
+        becomes(browser, "only its cache", CACHES, &vec![next_cache].into()).await?;
         service.stop().await?;
         browser.reload().await?;
         browser.find_for(&tile, TIMEOUT).await?;
         becomes(browser, "the next release", RELEASE, &next_name.into()).await?;
         assert_ne!(first_name, first_cache);
 
-        // It is not wanted any more.
+        // Turns the offline copy off.
         browser.press(&by("link", "Settings")).await?;
         let switch = by("checkbox", "Open without network");
         browser.press(&switch).await?;
@@ -167,12 +167,12 @@ async fn it_opens_without_network_and_takes_the_next_release() {
     .await;
 }
 
-/// Guards against a page that says it is being kept, and is not: the browser gave back the worker that had just been
-/// switched off, without its files. And against an offline copy that comes back, empty, when the open page asks for
-/// one more of its files.
+/// Guards against a setting that is on without an offline copy: the browser returned the worker that had just been
+/// turned off, without its files. Also guards against an empty cache that is created again when the open page fetches
+/// another file.
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_switched_off_and_on_is_kept() {
-    drive("what_is_switched_off_and_on_is_kept", async |browser| {
+async fn offline_copy_is_stored_again_after_off_and_on() {
+    drive("offline_copy_is_stored_again_after_off_and_on", async |browser| {
         browser.needs(Capability::StoredFiles)?;
         let release = Release::make("offline-again", Change::Nothing).await?;
         let site = release.folder().to_str().ok_or("no text")?;
@@ -183,7 +183,7 @@ async fn what_is_switched_off_and_on_is_kept() {
             .open(&format!("{}/settings", service.address()))
             .await?;
         becomes(browser, "its cache", CACHES, &whole).await?;
-        becomes(browser, "a worker", IS_SETTLED, &true.into()).await?;
+        becomes(browser, "a settled worker", IS_SETTLED, &true.into()).await?;
         browser.reload().await?;
         let switch = by("checkbox", "Open without network");
         browser.find_for(&switch, TIMEOUT).await?;
@@ -195,22 +195,22 @@ async fn what_is_switched_off_and_on_is_kept() {
             .await?;
         let one_more =
             "return fetch(document.querySelector('link[rel=stylesheet]').href).then(it => it.ok)";
-        becomes(browser, "one more file", one_more, &true.into()).await?;
+        becomes(browser, "another file", one_more, &true.into()).await?;
         becomes(browser, "still no cache", CACHES, &none.into()).await?;
         browser.press(&switch).await?;
-        becomes(browser, "its cache once more", CACHES, &whole).await
+        becomes(browser, "its cache again", CACHES, &whole).await
     })
     .await;
 }
 
-/// Guards against a page whose open tab loses its files to the next release: the worker of the one before
-/// stays as long as a page of it is open.
+/// Guards against an open tab whose files are deleted by the next release. The worker of the previous release must
+/// stay while a page of it is open.
 #[tokio::test(flavor = "multi_thread")]
-async fn an_open_page_keeps_its_release() {
-    drive("an_open_page_keeps_its_release", async |browser| {
-        let colours = [("tokens", "oklch(47% 0.215 268)", "oklch(47% 0.215 50)")];
+async fn open_page_keeps_its_release_until_reload() {
+    drive("open_page_keeps_its_release_until_reload", async |browser| {
+        let colors = [("tokens", "oklch(47% 0.215 268)", "oklch(47% 0.215 50)")];
         let first = Release::make("offline-older", Change::Nothing).await?;
-        let next = Release::make("offline-newer", Change::Styles(&colours)).await?;
+        let next = Release::make("offline-newer", Change::Styles(&colors)).await?;
         let [(_, first_cache), (next_name, next_cache)] = [cache_of(&first)?, cache_of(&next)?];
         let place = tempfile::tempdir()?;
         let site = place.path().join("site");
@@ -218,7 +218,7 @@ async fn an_open_page_keeps_its_release() {
         let site = site.to_str().ok_or("no text")?;
         let service = Service::start(&["--site", site]).await?;
         browser.open(&format!("{}/settings", service.address())).await?;
-        becomes(browser, "a worker", IS_SETTLED, &true.into()).await?;
+        becomes(browser, "a settled worker", IS_SETTLED, &true.into()).await?;
         let older = browser.client.window().await?;
         std::fs::remove_file(place.path().join("site"))?;
         symlink(next.folder(), place.path().join("site"))?;
@@ -227,17 +227,17 @@ async fn an_open_page_keeps_its_release() {
             .await?;
         browser.switch_to(&tab).await?;
         becomes(browser, "the next release", RELEASE, &next_name.into()).await?;
-        let waits = "
+        let waiting = "
             return navigator.serviceWorker.getRegistration().then(it => it?.waiting?.state ?? 'none')";
-        becomes(browser, "a worker that waits", waits, &"installed".into()).await?;
+        becomes(browser, "a waiting worker", waiting, &"installed".into()).await?;
         let both = "return caches.keys().then(names => names.length)";
         becomes(browser, "both caches", both, &2.into()).await?;
         browser.switch_to(&older).await?;
-        let keeps = format!(
+        let has_cache = format!(
             "return (() => {{ {CACHES} }})().then(all => all.includes('{first_cache}'))"
         );
-        becomes(browser, "its own cache", &keeps, &true.into()).await?;
-        // With the older page goes its release.
+        becomes(browser, "its own cache", &has_cache, &true.into()).await?;
+        // Reloading the older page ends its release.
         browser.reload().await?;
         becomes(browser, "one cache", CACHES, &vec![next_cache].into()).await?;
         Ok(())
@@ -245,14 +245,14 @@ async fn an_open_page_keeps_its_release() {
     .await;
 }
 
-/// Guards against a release that waits for good, because a page that the browser has put to sleep, or keeps for
-/// Back, has once said that it is of the one before.
+/// Guards against a release that waits forever because a page of the previous release is frozen or in the
+/// back/forward cache.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_page_that_sleeps_holds_up_no_release() {
-    drive("a_page_that_sleeps", async |browser| {
-        let colours = [("tokens", "oklch(47% 0.215 268)", "oklch(47% 0.215 50)")];
+async fn frozen_page_does_not_delay_release() {
+    drive("frozen_page_does_not_delay_release", async |browser| {
+        let colors = [("tokens", "oklch(47% 0.215 268)", "oklch(47% 0.215 50)")];
         let first = Release::make("sleeping-first", Change::Nothing).await?;
-        let next = Release::make("sleeping-next", Change::Styles(&colours)).await?;
+        let next = Release::make("sleeping-next", Change::Styles(&colors)).await?;
         let [(_, first_cache), (_, next_cache)] = [cache_of(&first)?, cache_of(&next)?];
         let place = tempfile::tempdir()?;
         let site = place.path().join("site");
@@ -260,18 +260,18 @@ async fn a_page_that_sleeps_holds_up_no_release() {
         let service = Service::start(&["--site", site.to_str().ok_or("no text")?]).await?;
         let address = service.address();
         browser.open(&address).await?;
-        becomes(browser, "a worker", IS_SETTLED, &true.into()).await?;
+        becomes(browser, "a settled worker", IS_SETTLED, &true.into()).await?;
         becomes(browser, "its cache", CACHES, &vec![first_cache].into()).await?;
-        // From here on it is the worker's; and it follows what becomes of that 3 s later.
+        // After the reload, the worker controls the page. The page starts to watch the worker 3 s later.
         browser.reload().await?;
         tokio::time::sleep(Duration::from_secs(5)).await;
         std::fs::remove_file(&site)?;
         symlink(next.folder(), &site)?;
-        let hears = "
+        let has_waiting = "
             return navigator.serviceWorker.getRegistration().then(it => it.update())
                 .then(() => new Promise(done => setTimeout(done, 2000)))
                 .then(() => navigator.serviceWorker.getRegistration()).then(it => !!it.waiting)";
-        becomes(browser, "one that waits", hears, &true.into()).await?;
+        becomes(browser, "a waiting worker", has_waiting, &true.into()).await?;
 
         let old = browser.client.window().await?;
         let new = browser.open_tab("about:blank").await?;
@@ -281,7 +281,7 @@ async fn a_page_that_sleeps_holds_up_no_release() {
         browser.devtools(command, state("frozen")).await?;
         browser.switch_to(&new).await?;
         browser.open(&format!("{address}/gallery")).await?;
-        becomes(browser, "its cache alone", CACHES, &vec![next_cache].into()).await?;
+        becomes(browser, "only its cache", CACHES, &vec![next_cache].into()).await?;
         browser.switch_to(&old).await?;
         browser.devtools(command, state("active")).await?;
         Ok(())

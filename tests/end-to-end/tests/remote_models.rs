@@ -1,4 +1,4 @@
-//! Models that the local service runs elsewhere, on the page: how far their tasks are, and that one is away.
+//! Tests of models that the local service runs with external programs: progress, and an unavailable model.
 
 use atelier_end_to_end::find::{by, starting};
 use atelier_end_to_end::service::Service;
@@ -10,7 +10,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::time::Duration;
 
-/// Enough for the service and the page to ask once more, on a busy machine.
+/// The time limit for the service and the page to check again, on a busy machine.
 const TIMEOUT: Duration = Duration::from_secs(90);
 
 const MODELS: &str = r#"
@@ -31,7 +31,7 @@ required = true
 max_length = 200
 "#;
 
-/// Says how far it is, and waits until it may go on.
+/// Prints progress messages, and waits for the file `go`.
 const PROGRAM: &str = "#!/bin/sh
 input=$(cat)
 printf 'loading\\r' >&2
@@ -41,19 +41,19 @@ printf '%s' \"$input\" > out.json
 ";
 
 fn write_program(folder: &Path) -> Result<()> {
-    // Never seen half written: a program that is open for writing can't be started.
-    let (half, program) = (folder.join("half"), folder.join("draw.sh"));
-    fs::write(&half, PROGRAM)?;
-    fs::set_permissions(&half, fs::Permissions::from_mode(0o755))?;
-    fs::rename(half, program)?;
+    // Writes to a temporary file and renames it: a program that is open for writing can't be started.
+    let (temporary, program) = (folder.join("draw.tmp"), folder.join("draw.sh"));
+    fs::write(&temporary, PROGRAM)?;
+    fs::set_permissions(&temporary, fs::Permissions::from_mode(0o755))?;
+    fs::rename(temporary, program)?;
     Ok(())
 }
 
-/// Guards against a wait of which nothing is known though the program tells, and against money sent, or not
-/// sent, to a model of which only the service knows that it is away.
+/// Guards against a wait without the progress that the program reports, and against a page that does not show that a
+/// model is unavailable.
 #[tokio::test(flavor = "multi_thread")]
-async fn progress_is_shown_and_so_is_a_model_that_is_away() {
-    let name = "progress_is_shown_and_so_is_a_model_that_is_away";
+async fn progress_and_unavailable_model_are_shown() {
+    let name = "progress_and_unavailable_model_are_shown";
     drive(name, async |browser| {
         let folder = tempfile::tempdir()?;
         let models = folder.path().join("models.toml");
@@ -68,12 +68,12 @@ async fn progress_is_shown_and_so_is_a_model_that_is_away() {
             .await?;
         browser.press(&by("button", "Generate")).await?;
         browser.see_text("step 5 of 20", TIMEOUT).await?;
-        wait::until("the bar".to_owned(), TIMEOUT, async || {
+        wait::until("the progress bar".to_owned(), TIMEOUT, async || {
             let value = "return document.querySelector('.waiting progress')?.value ?? null";
             let value = browser.run(value, vec![]).await?;
             Ok(match value.as_f64() {
                 Some(0.25) => wait::Seen::Yes(()),
-                _ => wait::Seen::NotYet(format!("it shows {value}")),
+                _ => wait::Seen::NotYet(format!("its value is {value}")),
             })
         })
         .await?;
@@ -82,17 +82,21 @@ async fn progress_is_shown_and_so_is_a_model_that_is_away() {
             .find_for(&by("button", "Run again"), TIMEOUT)
             .await?;
 
-        // It goes away; a task is taken in all the same, and says why it waits.
+        // The model becomes unavailable. The service still accepts a task, which shows why it waits.
         fs::remove_file(folder.path().join("draw.sh"))?;
-        wait::until("the list says so".to_owned(), TIMEOUT, async || {
-            let (_, list) = http::get(&format!("{}/api/models", service.address())).await?;
-            let list: Value = serde_json::from_slice(&list)?;
-            let models = list["data"].as_array().ok_or("no list")?;
-            Ok(match models.iter().any(|model| model["away"].is_string()) {
-                true => wait::Seen::Yes(()),
-                false => wait::Seen::NotYet("it does not".to_owned()),
-            })
-        })
+        wait::until(
+            "the model to be away in the list".to_owned(),
+            TIMEOUT,
+            async || {
+                let (_, list) = http::get(&format!("{}/api/models", service.address())).await?;
+                let list: Value = serde_json::from_slice(&list)?;
+                let models = list["data"].as_array().ok_or("no list")?;
+                Ok(match models.iter().any(|model| model["away"].is_string()) {
+                    true => wait::Seen::Yes(()),
+                    false => wait::Seen::NotYet("no model is away".to_owned()),
+                })
+            },
+        )
         .await?;
         browser.open(&service.address()).await?;
         browser.see_text("Away", TIMEOUT).await?;
@@ -104,22 +108,26 @@ async fn progress_is_shown_and_so_is_a_model_that_is_away() {
         browser.press(&by("button", "Generate")).await?;
         browser.see_text("The model is away: ", TIMEOUT).await?;
 
-        // It is back, and so is what waited for it; the page was not reloaded.
+        // The model is available again, and its task completes, without a reload of the page.
         write_program(folder.path())?;
         browser
             .find_for(&by("button", "Run again"), TIMEOUT)
             .await?;
-        wait::until("nothing is away".to_owned(), TIMEOUT, async || {
-            let text = browser
-                .run("return document.body.innerText", vec![])
-                .await?;
-            Ok(
-                match text.as_str().is_some_and(|text| text.contains("Away: ")) {
-                    true => wait::Seen::NotYet("it is still said".to_owned()),
-                    false => wait::Seen::Yes(()),
-                },
-            )
-        })
+        wait::until(
+            "no model to be away on the page".to_owned(),
+            TIMEOUT,
+            async || {
+                let text = browser
+                    .run("return document.body.innerText", vec![])
+                    .await?;
+                Ok(
+                    match text.as_str().is_some_and(|text| text.contains("Away: ")) {
+                        true => wait::Seen::NotYet("the page still shows it".to_owned()),
+                        false => wait::Seen::Yes(()),
+                    },
+                )
+            },
+        )
         .await?;
         Ok(())
     })

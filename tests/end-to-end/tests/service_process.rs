@@ -1,4 +1,4 @@
-//! The service as a process: what only shows when it is stopped and started.
+//! Tests of the service process across a restart.
 
 use atelier_end_to_end::fault::{Fault, FaultProxy, Rule};
 use atelier_end_to_end::service::Service;
@@ -8,7 +8,7 @@ use serde_json::json;
 use std::time::Duration;
 
 #[tokio::test]
-async fn a_task_survives_a_restart_and_a_lost_status() -> Result<()> {
+async fn task_survives_service_restart_and_lost_status_response() -> Result<()> {
     let mut service = Service::start(&[]).await?;
     let proxy = FaultProxy::start(&service.address()).await?;
     let (_, models) = http::get(&format!("{}/api/models", proxy.address())).await?;
@@ -47,7 +47,7 @@ async fn a_task_survives_a_restart_and_a_lost_status() -> Result<()> {
         .as_str()
         .ok_or("no output")?
         .to_owned();
-    // Made from the host that was asked, so that it can be reached the way the page reached it.
+    // The service derives output addresses from the request's host, so that the page can reach them.
     assert!(output.starts_with(&proxy.address()), "{output}");
     let (status, bytes) = http::get(&output).await?;
     assert_eq!(status, 200);

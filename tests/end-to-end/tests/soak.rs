@@ -1,5 +1,5 @@
-//! Half an hour of work in one tab, at twenty times the speed: what the page takes of the browser
-//! returns to its level. A leak of a little for each task, poll or page shows here and nowhere else.
+//! A soak test: 30 minutes of work in one tab, at twenty times the speed. The page's use of browser resources must
+//! not grow. Finds small leaks for each task, poll or page.
 
 use atelier_end_to_end::Result;
 use atelier_end_to_end::browser::Browser;
@@ -13,51 +13,51 @@ use std::time::Duration;
 
 const TIMEOUT: Duration = Duration::from_secs(240);
 
-/// 500 tasks, and before them 100 that bring everything into memory that stays there.
+/// A warm-up round of 100 tasks, then 500 more tasks.
 const ROUNDS: usize = 6;
 const TASKS: usize = 100;
 const MINUTES: f64 = 30.0;
 
-/// The page's clock and timers run twenty times as fast. How long the machine itself may take (to
-/// answer a call, to open storage) stays as it is. Counts the timers that are waiting.
-const FASTER: &str = "
+/// Makes the page's clock and timers run twenty times as fast, except the time limits for calls and storage
+/// (`LIMITS`). Counts the pending timers.
+const FAST_CLOCK: &str = "
     const TIMES = 20, LIMITS = [3000, 8000, 30000, 90000];
     const date = Date.now.bind(Date), since = date();
     const tick = performance.now.bind(performance);
     Date.now = () => since + (date() - since) * TIMES;
     performance.now = () => tick() * TIMES;
-    const waiting = new Set();
-    window.soak = { waiting, minutes: () => (Date.now() - since) / 60000 };
-    const wrap = (begin, end, repeats) => {
-        const begins = window[begin].bind(window), ends = window[end].bind(window);
-        window[begin] = (callback, ms = 0, ...more) => {
-            const id = begins((...args) => {
-                if (!repeats) waiting.delete(id);
+    const pending = new Set();
+    window.soak = { pending, minutes: () => (Date.now() - since) / 60000 };
+    const wrap = (start, stop, repeats) => {
+        const startTimer = window[start].bind(window), stopTimer = window[stop].bind(window);
+        window[start] = (callback, ms = 0, ...more) => {
+            const id = startTimer((...args) => {
+                if (!repeats) pending.delete(id);
                 callback(...args);
             }, LIMITS.includes(ms) ? ms : ms / TIMES, ...more);
-            waiting.add(id);
+            pending.add(id);
             return id;
         };
-        window[end] = id => { waiting.delete(id); ends(id); };
+        window[stop] = id => { pending.delete(id); stopTimer(id); };
     };
     wrap('setTimeout', 'clearTimeout', false);
     wrap('setInterval', 'clearInterval', true);";
 
-/// What the page takes, once the browser has thrown away what is not referenced.
+/// The browser resources of the page after garbage collection.
 #[derive(Debug, Clone, Copy)]
-struct Taken {
-    /// Bytes of scripts.
+struct Usage {
+    /// The size of the script heap in bytes.
     heap: f64,
-    /// Bytes of WebAssembly's memory, which only ever grows: what is let go must be used again.
+    /// The size of the WebAssembly memory in bytes. It never shrinks, so freed memory must be reused.
     memory: f64,
     listeners: f64,
     nodes: f64,
     timers: f64,
 }
 
-impl Taken {
-    /// Once what the round has begun is over: records are still being deleted, pictures let go.
-    async fn at_rest(browser: &Browser) -> Result<Self> {
+impl Usage {
+    /// Returns the lowest usage within 10 s after a round, while records are deleted and pictures are released.
+    async fn measure_settled(browser: &Browser) -> Result<Self> {
         let mut least = Self::measure(browser).await?;
         for _ in 0..10 {
             tokio::time::sleep(Duration::from_secs(1)).await;
@@ -91,7 +91,7 @@ impl Taken {
                 .and_then(|metric| metric["value"].as_f64())
                 .ok_or_else(|| format!("no metric {name}"))
         };
-        let script = "return soak.waiting.size";
+        let script = "return soak.pending.size";
         let timers = browser.run(script, vec![]).await?;
         Ok(Self {
             heap: of("JSHeapUsedSize")?,
@@ -103,8 +103,9 @@ impl Taken {
     }
 }
 
-impl Taken {
-    /// Of all of the page's memories: the script keeps its own to itself.
+impl Usage {
+    /// Returns the size of all WebAssembly memories of the page. Queries the heap, because the script does not export
+    /// its memory.
     async fn memory(browser: &Browser) -> Result<f64> {
         let group = "soak";
         let kind = json!({ "expression": "WebAssembly.Memory.prototype", "objectGroup": group });
@@ -127,15 +128,15 @@ impl Taken {
             .await?;
         match sum {
             Some(sum) if sum > 0.0 => Ok(sum),
-            other => Err(format!("no memory of WebAssembly: {other:?}").into()),
+            other => Err(format!("no WebAssembly memory: {other:?}").into()),
         }
     }
 }
 
-/// Its name, and how much more of it there may be: so many times, and so much.
-type Part = (&'static str, fn(&Taken) -> f64, f64, f64);
+/// A resource: name, value, and the allowed growth as a factor and an amount.
+type Resource = (&'static str, fn(&Usage) -> f64, f64, f64);
 
-/// What befalls a round: all of it settles by itself.
+/// Returns the faults of a round. The page recovers from all of them by itself.
 fn faults() -> Vec<Rule> {
     let wait = |seconds| Fault::Status {
         status: 429,
@@ -156,13 +157,13 @@ fn faults() -> Vec<Rule> {
     ]
 }
 
-/// What a person does in a round. Not through the driver: it holds on to elements that it has seen.
+/// The user actions of a round. A script, because WebDriver keeps references to elements.
 const ROUND: &str = "
     const [round, tasks] = arguments;
     const pause = ms => new Promise(done => setTimeout(done, ms * 20));
-    const until = async look => {
+    const until = async check => {
         for (;;) {
-            const found = look();
+            const found = check();
             if (found) return found;
             await pause(100);
         }
@@ -170,8 +171,8 @@ const ROUND: &str = "
     const named = (kind, name) => [...document.querySelectorAll(kind)]
         .find(each => each.checkVisibility() && each.textContent.trim().startsWith(name));
     const press = async (kind, name) => (await until(() => named(kind, name))).click();
-    const says = text => until(() => document.body.innerText.includes(text));
-    soak.round = 'under way';
+    const waitForText = text => until(() => document.body.innerText.includes(text));
+    soak.round = 'running';
     (async () => {
         await press('a', 'Models');
         await press('main a', 'Tessera');
@@ -180,35 +181,35 @@ const ROUND: &str = "
         lines.value = Array.from({ length: tasks }, (_, n) => `soak ${round} ${n}`).join('\\n');
         lines.dispatchEvent(new Event('input', { bubbles: true }));
         await press('button', `Generate ${tasks}`);
-        await says(`${tasks} completed`);
+        await waitForText(`${tasks} completed`);
         await press('a', 'Tasks');
         const many = tasks.toLocaleString('en');
-        await says(`${many} tasks`);
+        await waitForText(`${many} tasks`);
         await press('button', `Clear ${many} finished tasks…`);
         await press('button', 'Clear them');
-        await says('Nothing submitted yet.');
-    })().then(() => { soak.round = 'over'; }, error => { soak.round = error.message; })";
+        await waitForText('Nothing submitted yet.');
+    })().then(() => { soak.round = 'done'; }, error => { soak.round = error.message; })";
 
-async fn play_round(browser: &Browser, proxy: &FaultProxy, round: usize) -> Result<()> {
+async fn run_round(browser: &Browser, proxy: &FaultProxy, round: usize) -> Result<()> {
     for rule in faults() {
         proxy.add(rule);
     }
     browser.run(ROUND, vec![json!(round), json!(TASKS)]).await?;
     until(format!("round {round}"), TIMEOUT, async || {
-        let said = browser.run("return soak.round", vec![]).await?;
-        Ok(if said == "over" {
+        let state = browser.run("return soak.round", vec![]).await?;
+        Ok(if state == "done" {
             Seen::Yes(())
         } else {
-            Seen::NotYet(said.to_string())
+            Seen::NotYet(state.to_string())
         })
     })
     .await?;
     proxy.clear();
-    pass(browser, MINUTES / ROUNDS as f64 * (round + 1) as f64).await
+    wait_for_minute(browser, MINUTES / ROUNDS as f64 * (round + 1) as f64).await
 }
 
-/// Waits until so many of the page's minutes have passed.
-async fn pass(browser: &Browser, minutes: f64) -> Result<()> {
+/// Waits until this many minutes have passed on the page's clock.
+async fn wait_for_minute(browser: &Browser, minutes: f64) -> Result<()> {
     until(format!("minute {minutes}"), TIMEOUT, async || {
         let now: Value = browser.run("return soak.minutes()", vec![]).await?;
         Ok(if now.as_f64() >= Some(minutes) {
@@ -221,43 +222,41 @@ async fn pass(browser: &Browser, minutes: f64) -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn half_an_hour_of_work_leaves_nothing_behind() {
-    drive("half_an_hour_of_work", async |browser| {
-        browser.needs(Capability::DevTools)?;
-        let service = Service::with_site(&["--speed", "0.05"]).await?;
-        let proxy = FaultProxy::start(&service.address()).await?;
-        browser.before_each_page(FASTER).await?;
-        browser.open(&proxy.address()).await?;
-        let mut taken = Vec::new();
-        for round in 0..ROUNDS {
-            play_round(browser, &proxy, round).await?;
-            let now = Taken::at_rest(browser).await?;
-            println!("round {round}: {now:?}");
-            taken.push(now);
-        }
-        let (first, last) = (taken[1], taken[ROUNDS - 1]);
-        let parts: [Part; 5] = [
-            ("script heap", |taken| taken.heap, 1.15, 500_000.0),
-            (
-                "WebAssembly's memory",
-                |taken| taken.memory,
-                1.0,
-                1_048_576.0,
-            ),
-            ("listeners", |taken| taken.listeners, 1.0, 20.0),
-            ("nodes", |taken| taken.nodes, 1.0, 300.0),
-            ("timers", |taken| taken.timers, 1.0, 3.0),
-        ];
-        for (what, of, times, more) in parts {
-            let (before, after) = (of(&first), of(&last));
-            assert!(
-                after <= before * times + more,
-                "{what}: {before} after round 1, {after} after the last"
-            );
-        }
-        let calls = proxy.calls_to("/v2/generate-batch");
-        assert!(calls.len() >= ROUNDS * TASKS / 10, "{} calls", calls.len());
-        Ok(())
-    })
+async fn thirty_minutes_of_work_leak_no_resources() {
+    drive(
+        "thirty_minutes_of_work_leak_no_resources",
+        async |browser| {
+            browser.needs(Capability::DevTools)?;
+            let service = Service::with_site(&["--speed", "0.05"]).await?;
+            let proxy = FaultProxy::start(&service.address()).await?;
+            browser.before_each_page(FAST_CLOCK).await?;
+            browser.open(&proxy.address()).await?;
+            let mut usage = Vec::new();
+            for round in 0..ROUNDS {
+                run_round(browser, &proxy, round).await?;
+                let now = Usage::measure_settled(browser).await?;
+                println!("round {round}: {now:?}");
+                usage.push(now);
+            }
+            let (first, last) = (usage[1], usage[ROUNDS - 1]);
+            let resources: [Resource; 5] = [
+                ("script heap", |usage| usage.heap, 1.15, 500_000.0),
+                ("WebAssembly memory", |usage| usage.memory, 1.0, 1_048_576.0),
+                ("listeners", |usage| usage.listeners, 1.0, 20.0),
+                ("nodes", |usage| usage.nodes, 1.0, 300.0),
+                ("timers", |usage| usage.timers, 1.0, 3.0),
+            ];
+            for (what, of, times, more) in resources {
+                let (before, after) = (of(&first), of(&last));
+                assert!(
+                    after <= before * times + more,
+                    "{what}: {before} after round 1, {after} after the last"
+                );
+            }
+            let calls = proxy.calls_to("/v2/generate-batch");
+            assert!(calls.len() >= ROUNDS * TASKS / 10, "{} calls", calls.len());
+            Ok(())
+        },
+    )
     .await;
 }

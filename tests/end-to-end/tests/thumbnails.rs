@@ -1,5 +1,4 @@
-//! Small pictures of large ones: made once, shown wherever outputs are shown small, and gone with what they
-//! are pictures of.
+//! Tests of thumbnails: they are created once, shown in lists, and deleted with their outputs.
 
 use atelier_end_to_end::Result;
 use atelier_end_to_end::browser::Browser;
@@ -11,13 +10,13 @@ use atelier_end_to_end::wait::becomes;
 use serde_json::json;
 use std::time::Duration;
 
-/// Enough for a generation, or for a removal that can't be undone any more, on a busy machine.
+/// The time limit for a generation, or for a removal to become final, on a busy machine.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
 const PROMPT: &str = "harbour at noon";
 
-/// How many small pictures are kept.
-const KEPT: &str = "
+/// Returns the number of stored thumbnails.
+const COUNT: &str = "
     return new Promise((resolve, reject) => {
         const request = indexedDB.open('atelier-thumbnails');
         request.onerror = () => reject(request.error);
@@ -28,7 +27,7 @@ const KEPT: &str = "
         };
     })";
 
-/// Of the pictures in the gallery, which are small ones.
+/// Returns for each picture in the gallery whether it is a thumbnail.
 const TILES: &str = "
     return [...document.querySelectorAll('.tile img')]
         .map(it => it.naturalHeight > 0 && it.currentSrc.startsWith('blob:') && it.naturalHeight <= 480)";
@@ -45,11 +44,11 @@ async fn generate(browser: &Browser, address: &str) -> Result<()> {
     Ok(())
 }
 
-/// Guards against a gallery that fetches and decodes every picture in full at each visit, against tiles that are
-/// soft, and against pictures of what a person has removed.
+/// Guards against a gallery that fetches and decodes every full picture at each visit, against blurred tiles, and
+/// against thumbnails of removed tasks.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_gallery_that_was_seen_is_there_without_the_outputs() {
-    drive("a_gallery_that_was_seen", async |browser| {
+async fn visited_gallery_is_shown_from_thumbnails() {
+    drive("visited_gallery_is_shown_from_thumbnails", async |browser| {
         browser.set_size(1280, 900).await?;
         let service = Service::with_site(&["--speed", "0"]).await?;
         let proxy = FaultProxy::start(&service.address()).await?;
@@ -58,38 +57,39 @@ async fn a_gallery_that_was_seen_is_there_without_the_outputs() {
         browser.open(&format!("{address}/gallery")).await?;
         let tile = containing("button", PROMPT);
         browser.find(&tile).await?;
-        becomes(browser, "a small picture", KEPT, json!(1)).await?;
-        // In its place at once, so that the large ones do not fill the memory.
-        becomes(browser, "a tile of it", TILES, json!([true])).await?;
+        becomes(browser, "a stored thumbnail", COUNT, json!(1)).await?;
+        // The tile uses the thumbnail at once, so that full pictures don't fill the memory.
+        becomes(browser, "a tile with the thumbnail", TILES, json!([true])).await?;
 
-        // The next visit.
+        // The next visit, when the outputs are no longer available.
         let gone = Fault::Status {
             status: 404,
             retry_after: None,
         };
         proxy.add(Rule::every("/outputs/*", gone));
         proxy.clear_cache(browser).await?;
-        let asked = || {
+        let file_calls = || {
             let calls = proxy.calls();
             let files = calls.iter().filter(|call| call.path.starts_with("/outputs/"));
             files.count()
         };
-        // A visit in which storage answers late shows the outputs, and the small ones only where these are gone.
+        // If storage answers late, a visit may fetch outputs before it uses thumbnails. So count the best of three
+        // visits.
         let mut fewest = usize::MAX;
         for _ in 0..3 {
-            let before = asked();
+            let before = file_calls();
             browser.open(&format!("{address}/gallery")).await?;
-            becomes(browser, "tiles of small pictures", TILES, json!([true])).await?;
-            fewest = fewest.min(asked() - before);
+            becomes(browser, "tiles with thumbnails", TILES, json!([true])).await?;
+            fewest = fewest.min(file_calls() - before);
         }
         assert_eq!(fewest, 0, "outputs were fetched");
         proxy.clear();
-        let sized = "
+        let enlarge = "
             const slider = document.querySelector('.gallery-size input');
             slider.value = slider.max;
             slider.dispatchEvent(new Event('input', { bubbles: true }));
             return true";
-        browser.run(sized, vec![]).await?;
+        browser.run(enlarge, vec![]).await?;
         let sharp = "
             const picture = document.querySelector('.tile img');
             return !!picture && picture.naturalHeight * 1.3 >= picture.clientHeight * Math.min(devicePixelRatio, 2)";
@@ -97,69 +97,82 @@ async fn a_gallery_that_was_seen_is_there_without_the_outputs() {
 
         browser.press(&tile).await?;
         browser.press(&by("button", "Remove task")).await?;
-        becomes(browser, "no small picture", KEPT, json!(0)).await
+        becomes(browser, "no stored thumbnail", COUNT, json!(0)).await
     })
     .await;
 }
 
-/// Guards against pictures that stay when a person deletes what this browser keeps.
+/// Guards against thumbnails that remain after the user deletes the saved outputs.
 #[tokio::test(flavor = "multi_thread")]
-async fn small_pictures_go_with_what_is_kept() {
-    drive("small_pictures_go", async |browser| {
-        let service = Service::with_site(&["--speed", "0"]).await?;
-        let address = service.address();
-        browser.open(&format!("{address}/settings")).await?;
-        browser.press(&by("checkbox", "Keep outputs")).await?;
-        browser.press(&by("button", "Save")).await?;
-        browser.see_text("Saved.", TIMEOUT).await?;
-        generate(browser, &address).await?;
-        browser.press(&by("link", "Tasks")).await?;
-        browser.find(&containing("link", PROMPT)).await?;
-        becomes(browser, "a small picture", KEPT, json!(1)).await?;
-        browser.press(&by("link", "Settings")).await?;
-        browser.see_text("1 copy, ", TIMEOUT).await?;
-        browser.press(&by("button", "Delete kept outputs")).await?;
-        browser.press(&by("button", "Delete them")).await?;
-        becomes(browser, "no small picture", KEPT, json!(0)).await
-    })
+async fn thumbnails_are_deleted_with_saved_outputs() {
+    drive(
+        "thumbnails_are_deleted_with_saved_outputs",
+        async |browser| {
+            let service = Service::with_site(&["--speed", "0"]).await?;
+            let address = service.address();
+            browser.open(&format!("{address}/settings")).await?;
+            browser.press(&by("checkbox", "Keep outputs")).await?;
+            browser.press(&by("button", "Save")).await?;
+            browser.see_text("Saved.", TIMEOUT).await?;
+            generate(browser, &address).await?;
+            browser.press(&by("link", "Tasks")).await?;
+            browser.find(&containing("link", PROMPT)).await?;
+            becomes(browser, "a stored thumbnail", COUNT, json!(1)).await?;
+            browser.press(&by("link", "Settings")).await?;
+            browser.see_text("1 copy, ", TIMEOUT).await?;
+            browser.press(&by("button", "Delete kept outputs")).await?;
+            browser.press(&by("button", "Delete them")).await?;
+            becomes(browser, "no stored thumbnail", COUNT, json!(0)).await
+        },
+    )
     .await;
 }
 
-/// Guards against pictures that stay away though the network is back, and against paying again as the first advice.
+/// Guards against pictures that stay missing after the network is back, and against a message that first suggests to
+/// generate again.
 #[tokio::test(flavor = "multi_thread")]
-async fn what_could_not_be_loaded_is_tried_again_once_the_network_is_back() {
-    drive("what_could_not_be_loaded", async |browser| {
-        let service = Service::with_site(&["--speed", "0"]).await?;
-        let proxy = FaultProxy::start(&service.address()).await?;
-        proxy.add(Rule::every("/outputs/*", Fault::DropBefore));
-        generate(browser, &proxy.address()).await?;
-        browser
-            .see_text("Not loaded: the network may be away or blocked", TIMEOUT)
-            .await?;
-        browser.press(&by("link", "Tasks")).await?;
-        let pictures = "
+async fn failed_pictures_are_loaded_again_when_online() {
+    drive(
+        "failed_pictures_are_loaded_again_when_online",
+        async |browser| {
+            let service = Service::with_site(&["--speed", "0"]).await?;
+            let proxy = FaultProxy::start(&service.address()).await?;
+            proxy.add(Rule::every("/outputs/*", Fault::DropBefore));
+            generate(browser, &proxy.address()).await?;
+            browser
+                .see_text("Not loaded: the network may be away or blocked", TIMEOUT)
+                .await?;
+            browser.press(&by("link", "Tasks")).await?;
+            let pictures = "
             const pictures = [...document.querySelectorAll('main img')];
             return pictures.some(it => it.naturalWidth > 0)";
-        let failed = "return document.querySelectorAll('main .media-gone').length > 0";
-        becomes(browser, "a picture that is away", failed, json!(true)).await?;
-        proxy.clear();
-        let back = "
-            let there = false;
-            Object.defineProperty(navigator, 'onLine', { get: () => there, configurable: true });
+            let failed = "return document.querySelectorAll('main .media-gone').length > 0";
+            becomes(browser, "a missing picture", failed, json!(true)).await?;
+            proxy.clear();
+            let reconnect = "
+            let isOnline = false;
+            Object.defineProperty(navigator, 'onLine', { get: () => isOnline, configurable: true });
             window.dispatchEvent(new Event('offline'));
-            there = true;
+            isOnline = true;
             window.dispatchEvent(new Event('online'));";
-        browser.run(back, vec![]).await?;
-        becomes(browser, "a small picture", pictures, json!(true)).await?;
-        proxy.add(Rule::every("/outputs/*", Fault::DropBefore));
-        proxy.clear_cache(browser).await?;
-        browser.press(&containing("link", PROMPT)).await?;
-        browser
-            .see_text("Not loaded: the network may be away or blocked", TIMEOUT)
-            .await?;
-        proxy.clear();
-        browser.run(back, vec![]).await?;
-        becomes(browser, "the large picture", pictures, json!(true)).await
-    })
+            browser.run(reconnect, vec![]).await?;
+            becomes(browser, "the picture in the list", pictures, json!(true)).await?;
+            proxy.add(Rule::every("/outputs/*", Fault::DropBefore));
+            proxy.clear_cache(browser).await?;
+            browser.press(&containing("link", PROMPT)).await?;
+            browser
+                .see_text("Not loaded: the network may be away or blocked", TIMEOUT)
+                .await?;
+            proxy.clear();
+            browser.run(reconnect, vec![]).await?;
+            becomes(
+                browser,
+                "the picture on the task page",
+                pictures,
+                json!(true),
+            )
+            .await
+        },
+    )
     .await;
 }

@@ -1,5 +1,5 @@
-//! `fault-proxy --service URL --listen ADDRESS`: the proxy of [`atelier_end_to_end::fault`] as a
-//! process of its own, for tests that run inside a browser.
+//! `fault-proxy --service URL --listen ADDRESS` runs the proxy of [`atelier_end_to_end::fault`] as a process, for
+//! tests that run inside a browser.
 
 use atelier_end_to_end::Result;
 use atelier_end_to_end::fault::FaultProxy;

@@ -1,10 +1,10 @@
-//! `screenshots --out DIR`: pictures of each page, whole, as a first visit has it and with something on it, at
-//! every width of [`look::WIDTHS`], in light and dark. With `--address URL` of the page that is served there, as
-//! it is; with `--path /…` (as often as there are pages) of these alone.
+//! `screenshots --out DIR` takes full-page screenshots at every width of [`screenshot::WIDTHS`], in light and dark
+//! mode: of the start pages on a first visit, and of each page with content. `--address URL` uses the page that is
+//! served there, without adding content. `--path /…` (repeatable) limits the pages.
 
 use atelier_end_to_end::browser::{Browser, Scheme};
 use atelier_end_to_end::service::Service;
-use atelier_end_to_end::{Result, look, tour};
+use atelier_end_to_end::{Result, screenshot, tour};
 use std::path::{Path, PathBuf};
 
 const USAGE: &str = "screenshots --out DIR [--address URL] [--path /PAGE …]";
@@ -28,45 +28,56 @@ async fn main() -> Result<()> {
         let service = Service::with_site(&["--speed", "0"]).await?;
         let address = service.address();
         for path in ["/", "/tasks"] {
-            let name = format!("first-visit-{}", name(path));
-            shoot(&browser, &address, path, &out, &name).await?;
+            let prefix = format!("first-visit-{}", file_name(path));
+            take_screenshots(&browser, &address, path, &out, &prefix).await?;
         }
-        browser.prefer(Scheme::Light).await?;
+        browser.set_color_scheme(Scheme::Light).await?;
         browser.set_size(1440, 900).await?;
-        tour::make(&browser, &address).await?;
+        tour::create_content(&browser, &address).await?;
         if paths.is_empty() {
             paths = tour::pages(&browser, &address).await?;
         }
-        return shoot_all(&browser, &address, &paths, &out).await;
+        return take_all_screenshots(&browser, &address, &paths, &out).await;
     };
     if paths.is_empty() {
         paths.push("/".to_owned());
     }
-    shoot_all(&browser, &address, &paths, &out).await
+    take_all_screenshots(&browser, &address, &paths, &out).await
 }
 
-async fn shoot_all(browser: &Browser, address: &str, paths: &[String], out: &Path) -> Result<()> {
+async fn take_all_screenshots(
+    browser: &Browser,
+    address: &str,
+    paths: &[String],
+    out: &Path,
+) -> Result<()> {
     for path in paths {
-        shoot(browser, address, path, out, &name(path)).await?;
+        take_screenshots(browser, address, path, out, &file_name(path)).await?;
     }
     Ok(())
 }
 
-/// The name of a page's pictures.
-fn name(path: &str) -> String {
+/// Returns the file name prefix for a page's screenshots.
+fn file_name(path: &str) -> String {
     match path.trim_matches('/') {
         "" => "home".to_owned(),
         path => path.replace(['/', '?', '&', '=', '#'], "-"),
     }
 }
 
-async fn shoot(browser: &Browser, address: &str, path: &str, out: &Path, name: &str) -> Result<()> {
-    for width in look::WIDTHS {
-        // As a person has it who opens it at that width: a phone begins with more folded away.
-        browser.set_size(width, look::SCREEN_HEIGHT).await?;
+async fn take_screenshots(
+    browser: &Browser,
+    address: &str,
+    path: &str,
+    out: &Path,
+    prefix: &str,
+) -> Result<()> {
+    for width in screenshot::WIDTHS {
+        // Opens the page at each width, because it starts with more sections collapsed on a phone.
+        browser.set_size(width, screenshot::SCREEN_HEIGHT).await?;
         browser.open(&format!("{address}{path}")).await?;
-        for scheme in look::SCHEMES {
-            let file = out.join(format!("{name}-{width}-{scheme:?}.png").to_lowercase());
+        for scheme in screenshot::SCHEMES {
+            let file = out.join(format!("{prefix}-{width}-{scheme:?}.png").to_lowercase());
             browser.full_page(width, scheme, &file).await?;
             println!("{}", file.display());
         }

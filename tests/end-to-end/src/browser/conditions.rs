@@ -1,4 +1,4 @@
-//! What a page finds around it: network, what is stored, the color scheme, its size.
+//! The environment of a page: network, stored data, color scheme, viewport size.
 
 use std::time::Duration;
 
@@ -7,11 +7,11 @@ use crate::engine::{Capability, Engine};
 use crate::wait::{Seen, until};
 use crate::{Result, chromium, firefox};
 
-/// How long a page may take to hear of another color scheme.
+/// The time limit for a change of the color scheme to reach the page.
 const SCHEME_LIMIT: Duration = Duration::from_secs(60);
 
 impl Browser {
-    /// Cuts the network of the tab off, or brings it back; the page sees `offline` and `online`.
+    /// Sets whether the tab is offline. The page receives `offline` and `online` events.
     ///
     /// # Errors
     ///
@@ -24,7 +24,7 @@ impl Browser {
         }
     }
 
-    /// Clears the databases of an origin, open or not, and nothing else that it stores.
+    /// Clears only the IndexedDB databases of an origin, open or not.
     ///
     /// # Errors
     ///
@@ -37,7 +37,7 @@ impl Browser {
         }
     }
 
-    /// Clears all that an origin has stored, as a person does in the browser's settings.
+    /// Clears all site data of an origin, as the browser's settings do.
     ///
     /// # Errors
     ///
@@ -50,7 +50,7 @@ impl Browser {
         }
     }
 
-    /// Forgets the files that it has kept of any page.
+    /// Clears the HTTP cache.
     ///
     /// # Errors
     ///
@@ -63,17 +63,16 @@ impl Browser {
         }
     }
 
-    /// Sets the system's color scheme, and waits until the page knows of it: it lives in a process of
-    /// its own, which hears of that later.
+    /// Sets the system's color scheme, and waits until it has reached the page, which runs in another process.
     ///
     /// # Errors
     ///
-    /// As for [`Self::before_each_page`]; also if the page does not know of it in time.
-    pub async fn prefer(&self, scheme: Scheme) -> Result<()> {
+    /// As for [`Self::before_each_page`]; also if the page's color scheme does not change in time.
+    pub async fn set_color_scheme(&self, scheme: Scheme) -> Result<()> {
         self.needs(Capability::Scheme)?;
         match self.engine {
-            Engine::Firefox => firefox::prefer(self, scheme).await?,
-            _ => chromium::prefer(self, scheme).await?,
+            Engine::Firefox => firefox::set_color_scheme(self, scheme).await?,
+            _ => chromium::set_color_scheme(self, scheme).await?,
         }
         let matches = format!(
             "return matchMedia('(prefers-color-scheme: {})').matches",
@@ -83,17 +82,17 @@ impl Browser {
             let seen = self.run(&matches, vec![]).await?;
             Ok(match seen == true {
                 true => Seen::Yes(()),
-                false => Seen::NotYet("it has the other one".into()),
+                false => Seen::NotYet("the other scheme".into()),
             })
         })
         .await
     }
 
-    /// Makes the page, not the window around it, so large.
+    /// Sets the size of the viewport.
     ///
     /// # Errors
     ///
-    /// The driver does not answer, or refuses the command.
+    /// The driver does not answer, or rejects the command.
     pub async fn set_size(&self, width: u32, height: u32) -> Result<()> {
         if self.engine == Engine::Chromium {
             return chromium::set_size(self, width, height).await;

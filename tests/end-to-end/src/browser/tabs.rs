@@ -1,4 +1,4 @@
-//! The tabs of a browser: commands go to one of them at a time.
+//! The tabs of a browser. Commands go to the current tab.
 
 use fantoccini::wd::WindowHandle;
 
@@ -7,13 +7,13 @@ use crate::Result;
 use crate::engine::Engine;
 
 impl Browser {
-    /// Opens a further tab in the same profile, goes there, and gives its handle.
+    /// Opens an address in a new tab of the same profile, makes it current, and returns its handle.
     ///
     /// # Errors
     ///
-    /// The driver does not answer, or refuses the command.
+    /// The driver does not answer, or rejects the command.
     pub async fn open_tab(&self, address: &str) -> Result<WindowHandle> {
-        // WebKit's driver does not bring a tab to the front that it goes on in; each window is seen.
+        // WebKit's driver does not bring the current tab to the front. Each window is visible.
         let as_tab = self.engine != Engine::WebKit;
         let tab = self.client.new_window(as_tab).await?.handle;
         self.client.switch_to_window(tab.clone()).await?;
@@ -21,16 +21,16 @@ impl Browser {
         Ok(tab)
     }
 
-    /// The tab that it is in.
+    /// Returns the current tab.
     ///
     /// # Errors
     ///
-    /// The driver does not answer, or refuses the command.
+    /// The driver does not answer, or rejects the command.
     pub async fn tab(&self) -> Result<WindowHandle> {
         Ok(self.client.window().await?)
     }
 
-    /// Goes on in another tab.
+    /// Switches to another tab.
     ///
     /// # Errors
     ///
@@ -39,11 +39,11 @@ impl Browser {
         Ok(self.client.switch_to_window(tab.clone()).await?)
     }
 
-    /// Closes the tab; go on with [`Self::switch_to`].
+    /// Closes the current tab. Call [`Self::switch_to`] next.
     ///
     /// # Errors
     ///
-    /// The driver does not answer, or refuses the command.
+    /// The driver does not answer, or rejects the command.
     pub async fn close_tab(&self) -> Result<()> {
         Ok(self.client.close_window().await?)
     }

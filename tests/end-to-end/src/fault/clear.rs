@@ -1,5 +1,5 @@
-//! Clearing what a browser keeps of a site, for an engine whose driver can't do that: an answer of the
-//! proxy tells the browser to, which does it to pages that are open as well.
+//! Clears site data and the HTTP cache. For an engine whose driver can't do that, the proxy sends a response with
+//! `Clear-Site-Data`, which also applies to open pages.
 
 use super::FaultProxy;
 use crate::Result;
@@ -11,20 +11,20 @@ pub(super) const CACHE: &str = "/__clear/cache";
 pub(super) const STORAGE: &str = "/__clear/storage";
 
 impl FaultProxy {
-    /// Clears all that this origin has stored, as a person does in the browser's settings. The
-    /// present tab shows a page of it.
+    /// Clears all site data of this origin, as the browser's settings do. The current tab must show a page of this
+    /// origin.
     ///
     /// # Errors
     ///
-    /// The page does not say in time that it is done, or the driver refuses.
+    /// The request does not finish in time, or the driver rejects the command.
     pub async fn clear_site(&self, browser: &Browser) -> Result<()> {
         if browser.engine != Engine::WebKit {
             return browser.clear_site(&self.address()).await;
         }
-        ask(browser, STORAGE).await
+        request(browser, STORAGE).await
     }
 
-    /// Has the browser forget the files that it keeps. The present tab shows a page of this origin.
+    /// Clears the browser's HTTP cache. The current tab must show a page of this origin.
     ///
     /// # Errors
     ///
@@ -33,12 +33,12 @@ impl FaultProxy {
         if browser.engine != Engine::WebKit {
             return browser.clear_cache().await;
         }
-        ask(browser, CACHE).await
+        request(browser, CACHE).await
     }
 }
 
-async fn ask(browser: &Browser, path: &str) -> Result<()> {
-    // The answer is given out when it is done.
+async fn request(browser: &Browser, path: &str) -> Result<()> {
+    // The response is complete when the data is cleared.
     let script = "return fetch(arguments[0]).then(answer => answer.text())";
     browser.run(script, vec![json!(path)]).await?;
     Ok(())

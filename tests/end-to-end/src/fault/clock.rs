@@ -1,4 +1,4 @@
-//! The clock of a proxy, which a test can move forward together with that of the page.
+//! The clock of a proxy. A test can move it forward together with the page's clock.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
@@ -16,12 +16,12 @@ impl Clock {
         }
     }
 
-    /// Since the start.
+    /// Returns the time since the start.
     pub fn now(&self) -> Duration {
         self.start.elapsed() + self.skipped()
     }
 
-    /// What a page whose clock was moved as far takes for the present date.
+    /// Returns the current date of a page whose clock was moved by the same time.
     pub fn date(&self) -> SystemTime {
         SystemTime::now() + self.skipped()
     }

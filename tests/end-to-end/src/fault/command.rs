@@ -1,4 +1,4 @@
-//! The proxy's own paths.
+//! Commands of the proxy over HTTP.
 
 use super::proxy::Shared;
 use super::reply::{self, Reply};
@@ -12,10 +12,10 @@ pub(super) fn is_command(path: &str) -> bool {
     path.starts_with("/__")
 }
 
-pub(super) fn obey(shared: &Shared, method: &Method, path: &str, body: &Bytes) -> Reply {
+pub(super) fn execute(shared: &Shared, method: &Method, path: &str, body: &Bytes) -> Reply {
     match (method.as_str(), path) {
         ("OPTIONS", _) => reply::json(200, &json!({})),
-        ("POST", "/__faults") => match read(body) {
+        ("POST", "/__faults") => match parse_rules(body) {
             Ok(rules) => {
                 shared.rules().extend(rules);
                 reply::json(200, &json!({ "success": true }))
@@ -44,10 +44,10 @@ pub(super) fn obey(shared: &Shared, method: &Method, path: &str, body: &Bytes) -
     }
 }
 
-/// One rule, or an array of them.
-fn read(body: &Bytes) -> crate::Result<Vec<Rule>> {
+/// Parses one rule, or an array of rules.
+fn parse_rules(body: &Bytes) -> crate::Result<Vec<Rule>> {
     match serde_json::from_slice(body)? {
-        Value::Array(rules) => rules.iter().map(Rule::read).collect(),
-        rule => Ok(vec![Rule::read(&rule)?]),
+        Value::Array(rules) => rules.iter().map(Rule::parse).collect(),
+        rule => Ok(vec![Rule::parse(&rule)?]),
     }
 }

@@ -1,6 +1,6 @@
-//! Scripts that run in a tab before those of each of its pages, for an engine whose driver can't do
-//! that: the proxy writes them into the page. Which tab they are for, the tab itself remembers, in its
-//! name: the numbers of its scripts, with a space behind each. What a site stores may be cleared.
+//! Runs scripts in a tab before the scripts of each of its pages. For an engine whose driver can't do that, the proxy
+//! inserts them into the page. The tab's `window.name` lists the numbers of its scripts, each followed by a space.
+//! Site data is not used, because a test may clear it.
 
 use super::FaultProxy;
 use super::proxy::Shared;
@@ -16,11 +16,11 @@ use std::fmt::Write;
 pub(super) const PATH: &str = "/__first.js";
 
 impl FaultProxy {
-    /// Runs a script in the present tab before those of every page that it opens here from now on.
+    /// Runs a script before the scripts of every page that the current tab opens through this proxy from now on.
     ///
     /// # Errors
     ///
-    /// The driver does not answer, or refuses.
+    /// The driver does not answer, or rejects the command.
     pub async fn before_each_page(&self, browser: &Browser, script: &str) -> Result<()> {
         if browser.engine != Engine::WebKit {
             return browser.before_each_page(script).await;
@@ -30,8 +30,8 @@ impl FaultProxy {
             scripts.push(script.to_owned());
             scripts.len() - 1
         };
-        let here = browser.client.current_url().await?;
-        if here.origin() != self.address().parse::<url::Url>()?.origin() {
+        let address = browser.client.current_url().await?;
+        if address.origin() != self.address().parse::<url::Url>()?.origin() {
             browser
                 .open(&format!("{}/__counts", self.address()))
                 .await?;
@@ -42,18 +42,18 @@ impl FaultProxy {
     }
 }
 
-/// All scripts, each of which runs only in its own tab.
+/// Returns the response with all scripts. Each runs only in its own tab.
 pub(super) fn scripts(shared: &Shared) -> Reply {
     let mut all = String::from("const mine = window.name.split(' ');\n");
     for (number, script) in shared.first_scripts().iter().enumerate() {
         let _ = writeln!(all, "if (mine.includes('{number}')) {{ {script} }}");
     }
-    // A scope of its own, as the drivers' own way gives it.
+    // In a block, so that `mine` is no global variable.
     reply::script(format!("{{ {all} }}"))
 }
 
-/// Has a page ask for the scripts before anything else.
-pub(super) async fn write_into(page: Reply) -> Reply {
+/// Inserts a script element that loads the scripts at the start of an HTML page.
+pub(super) async fn insert_into(page: Reply) -> Reply {
     let kind = page.headers().get(CONTENT_TYPE);
     if !kind.is_some_and(|kind| kind.as_bytes().starts_with(b"text/html")) {
         return page;

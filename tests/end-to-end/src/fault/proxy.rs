@@ -1,11 +1,11 @@
-//! Takes calls, lets them meet their fault, forwards the rest.
+//! Receives calls, applies faults to them, and forwards the others.
 
 use super::clock::Clock;
 use super::record::Call;
 use super::reply::{self, Reply};
 use super::rule::{Fault, RetryAfter, Rule};
 use super::{command, first};
-use crate::{Error, Result, hearing, http};
+use crate::{Error, Result, http, received_refusals};
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Bytes, Incoming};
 use hyper::header::{
@@ -24,7 +24,7 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-/// Ends when dropped.
+/// A running proxy. Stops when dropped.
 pub struct FaultProxy {
     address: SocketAddr,
     shared: Arc<Shared>,
@@ -40,12 +40,12 @@ pub(super) struct Shared {
     calls: Mutex<Vec<Call>>,
     /// See [`first`].
     first_scripts: Mutex<Vec<String>>,
-    /// Tells those that hold a call when the rules are forgotten.
+    /// Notifies held calls when the rules are removed.
     cleared: watch::Sender<()>,
 }
 
 impl FaultProxy {
-    /// Stands in front of the service at this address, on a free port.
+    /// Starts a proxy for the service at this address, on a free port.
     ///
     /// # Errors
     ///
@@ -54,11 +54,11 @@ impl FaultProxy {
         Self::listen(service, SocketAddr::from(([127, 0, 0, 1], 0))).await
     }
 
-    /// Stands in front of the service at an address of its own.
+    /// Starts a proxy for the service, which listens at `address`.
     ///
     /// # Errors
     ///
-    /// The service's address is not one of `http://`, or nothing can listen at the other.
+    /// The service's address does not start with `http://`, or the proxy can't listen at `address`.
     pub async fn listen(service: &str, address: SocketAddr) -> Result<Self> {
         let listener = TcpListener::bind(address)
             .await
@@ -89,24 +89,25 @@ impl FaultProxy {
         self.shared.rules().push(rule);
     }
 
-    /// Lets everything through again. What the service lacks by a rule, it goes on lacking.
+    /// Removes all rules except those that hide a field of the service.
     pub fn clear(&self) {
-        self.shared.clear(Rule::hides);
+        self.shared.clear(Rule::hides_field);
     }
 
-    /// Has every connection for this path closed, whatever else it was to meet, until it is brought up.
+    /// Closes every connection for this path until [`Self::bring_up`]. Takes precedence over other rules.
     pub fn take_down(&self, path: &str) {
         self.shared
             .rules()
             .insert(0, Rule::every(path, Fault::Down));
     }
 
+    /// Undoes [`Self::take_down`].
     pub fn bring_up(&self, path: &str) {
         let down = Rule::every(path, Fault::Down);
         self.shared.rules().retain(|rule| *rule != down);
     }
 
-    /// From now on the service does not say that it honours idempotency keys, as most don't.
+    /// Hides the service's support for idempotency keys from now on. Most services have none.
     pub fn hide_keys(&self) {
         let field = "idempotency_key".to_owned();
         self.add(Rule::every("/api/models", Fault::HideField { field }));
@@ -116,13 +117,13 @@ impl FaultProxy {
         &self.shared
     }
 
-    /// Rules whose calls have not all come yet.
+    /// Returns the number of rules that are not used up, except those that hide a field.
     pub fn rules_left(&self) -> usize {
         let rules = self.shared.rules();
-        rules.iter().filter(|rule| !rule.hides()).count()
+        rules.iter().filter(|rule| !rule.hides_field()).count()
     }
 
-    /// Every call so far, in the order in which they came.
+    /// Returns every call so far, in order of arrival.
     pub fn calls(&self) -> Vec<Call> {
         self.shared.calls().clone()
     }
@@ -134,21 +135,21 @@ impl FaultProxy {
             .collect()
     }
 
-    /// Now, on the clock of [`Call::at`].
+    /// Returns the current time on the clock of [`Call::at`].
     pub fn now(&self) -> Duration {
         self.shared.clock.now()
     }
 
-    /// Moves its clock forward.
+    /// Moves the clock of the proxy forward.
     pub(crate) fn skip(&self, by: Duration) {
         self.shared.clock.skip(by);
     }
 
-    /// Serves until it is ended from outside.
+    /// Serves until the process is ended.
     ///
     /// # Errors
     ///
-    /// It panicked.
+    /// The server task panicked.
     pub async fn wait(mut self) -> Result<()> {
         Ok((&mut self.server).await?)
     }
@@ -161,7 +162,7 @@ impl Drop for FaultProxy {
 }
 
 impl Shared {
-    // A test that panics while it holds a lock has already failed: the others go on.
+    // Ignores poisoned locks: a test that panics while it holds one has already failed.
     pub(super) fn rules(&self) -> MutexGuard<'_, Vec<Rule>> {
         self.rules.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -180,24 +181,24 @@ impl Shared {
         self.cleared.send_replace(());
     }
 
-    /// Notes something about a call, if it has not been forgotten meanwhile.
-    fn note(&self, number: usize, note: impl FnOnce(&mut Call)) {
+    /// Updates the record of a call, unless it was cleared meanwhile.
+    fn update(&self, number: usize, change: impl FnOnce(&mut Call)) {
         if let Some(call) = self.calls().iter_mut().find(|call| call.number == number) {
-            note(call);
+            change(call);
         }
     }
 
     fn is_down(&self, path: &str) -> bool {
         self.rules()
             .iter()
-            .find(|rule| rule.fits(path))
+            .find(|rule| rule.matches(path))
             .is_some_and(|rule| rule.fault == Fault::Down)
     }
 
-    /// The fault of a call to this path, used up by one.
+    /// Returns the fault for a call to this path, and counts one use of its rule.
     fn take_fault(&self, path: &str) -> Option<Fault> {
         let mut rules = self.rules();
-        let at = rules.iter().position(|rule| rule.fits(path))?;
+        let at = rules.iter().position(|rule| rule.matches(path))?;
         let fault = rules[at].fault.clone();
         if let Some(times) = &mut rules[at].times {
             *times = times.saturating_sub(1);
@@ -210,7 +211,7 @@ impl Shared {
 }
 
 async fn serve(listener: TcpListener, shared: Arc<Shared>) {
-    // Dropped with this task, and the connections with it.
+    // Dropping this task also drops the connections.
     let mut connections = tokio::task::JoinSet::new();
     loop {
         let Ok((stream, _)) = listener.accept().await else {
@@ -219,24 +220,24 @@ async fn serve(listener: TcpListener, shared: Arc<Shared>) {
         while connections.try_join_next().is_some() {}
         let shared = Arc::clone(&shared);
         connections.spawn(async move {
-            let answer = service_fn(|request| send_answer(&shared, request));
-            // When a connection that was used before is closed without an answer, Chromium sends
-            // the call again by itself, even a POST. The page would not meet the fault, and the
-            // record would show calls that are not the page's: so each has a connection of its own.
+            let handler = service_fn(|request| respond(&shared, request));
+            // Each call gets a new connection. When a reused connection is closed without a response, Chromium
+            // retries the call, even a POST. The fault would not reach the page, and the record would contain calls
+            // that the page did not send.
             let _ = http1::Builder::new()
                 .keep_alive(false)
-                .serve_connection(TokioIo::new(stream), answer)
+                .serve_connection(TokioIo::new(stream), handler)
                 .await;
         });
     }
 }
 
-/// An error closes the connection.
-async fn send_answer(shared: &Shared, request: Request<Incoming>) -> Result<reply::Sent> {
-    Ok(reply::sent(answer(shared, request).await?))
+/// Responds to a request. An error closes the connection.
+async fn respond(shared: &Shared, request: Request<Incoming>) -> Result<reply::Streamed> {
+    Ok(reply::stream(reply_to(shared, request).await?))
 }
 
-async fn answer(shared: &Shared, request: Request<Incoming>) -> Result<Reply> {
+async fn reply_to(shared: &Shared, request: Request<Incoming>) -> Result<Reply> {
     let (parts, body) = request.into_parts();
     let mut call = Inbound {
         parts,
@@ -245,10 +246,14 @@ async fn answer(shared: &Shared, request: Request<Incoming>) -> Result<Reply> {
     let path = call.parts.uri.path().to_owned();
     let path = path.as_str();
     if command::is_command(path) {
-        return Ok(command::obey(shared, &call.parts.method, path, &call.body));
+        return Ok(command::execute(
+            shared,
+            &call.parts.method,
+            path,
+            &call.body,
+        ));
     }
-    // The browser asks this by itself before the page's call: not on record, and it meets no fault
-    // but that no server is there.
+    // A CORS preflight request of the browser. It is not recorded, and only [`Fault::Down`] applies to it.
     if call.parts.method == Method::OPTIONS {
         return if shared.is_down(path) {
             Err("down".into())
@@ -257,7 +262,7 @@ async fn answer(shared: &Shared, request: Request<Incoming>) -> Result<Reply> {
         };
     }
 
-    // From before the call can be known of: what comes next may be the end of its wait.
+    // Subscribes before the call is recorded: a test may remove the rules as soon as it sees the call.
     let mut cleared = shared.cleared.subscribe();
     let fault = shared.take_fault(path);
     let number = shared.number.fetch_add(1, Ordering::Relaxed);
@@ -273,14 +278,14 @@ async fn answer(shared: &Shared, request: Request<Incoming>) -> Result<Reply> {
         &call.body,
     );
     let header = |name| call.parts.headers.get(name)?.to_str().ok();
-    entry.mark = header(hearing::MARK).map(str::to_owned);
-    let heard = header(hearing::HEARD).unwrap_or_default();
-    entry.heard = heard.split_whitespace().map(str::to_owned).collect();
+    entry.mark = header(received_refusals::CALL_ID).map(str::to_owned);
+    let received = header(received_refusals::RECEIVED).unwrap_or_default();
+    entry.received = received.split_whitespace().map(str::to_owned).collect();
     entry.authorization = header(AUTHORIZATION.as_str()).map(str::to_owned);
     entry.fault = fault.as_ref().map(|fault| format!("{fault:?}"));
     shared.calls().push(entry);
     if fault == Some(Fault::Halved) {
-        // So that half of it can be read.
+        // Uncompressed, so that half of the body is readable.
         call.parts.headers.remove(ACCEPT_ENCODING);
     }
 
@@ -288,11 +293,11 @@ async fn answer(shared: &Shared, request: Request<Incoming>) -> Result<Reply> {
         let reply = call.forward(shared).await?;
         let (parts, body) = reply.into_parts();
         let body = body.collect().await?.to_bytes();
-        shared.note(number, |call| call.note_answer(&body));
+        shared.update(number, |call| call.record_response(&body));
         let reply = Response::from_parts(parts, Full::new(body));
-        let has_first = !shared.first_scripts().is_empty();
-        Ok::<_, Error>(if has_first {
-            first::write_into(reply).await
+        let has_scripts = !shared.first_scripts().is_empty();
+        Ok::<_, Error>(if has_scripts {
+            first::insert_into(reply).await
         } else {
             reply
         })
@@ -303,7 +308,7 @@ async fn answer(shared: &Shared, request: Request<Incoming>) -> Result<Reply> {
             status,
             retry_after,
         }) => reply::refusal(status, retry_after, shared.clock.date()),
-        Some(Fault::Says { status, message }) => reply::says(status, &message),
+        Some(Fault::StatusWithMessage { status, message }) => reply::failure(status, &message),
         Some(Fault::NotJson) => reply::page(),
         Some(Fault::DropBefore | Fault::Down) => return Err("closed before forwarding".into()),
         Some(Fault::DropAfter) => {
@@ -311,7 +316,7 @@ async fn answer(shared: &Shared, request: Request<Incoming>) -> Result<Reply> {
             return Err("closed after forwarding".into());
         }
         Some(Fault::Unfinished) => reply::unfinished(forward().await?, usize::MAX),
-        Some(Fault::Halved) => reply::halved(forward().await?).await,
+        Some(Fault::Halved) => reply::halve(forward().await?).await,
         Some(Fault::CutLimit { retry_after }) => {
             let refusal = reply::refusal(
                 429,
@@ -328,7 +333,7 @@ async fn answer(shared: &Shared, request: Request<Incoming>) -> Result<Reply> {
             cleared.changed().await?;
             forward().await?
         }
-        Some(Fault::Unkept) => reply::unkept(forward().await?),
+        Some(Fault::NoStore) => reply::no_store(forward().await?),
         Some(Fault::CutBatch { keep }) => {
             reply::change_batch(forward().await?, |entries| entries.truncate(keep)).await
         }
@@ -340,14 +345,14 @@ async fn answer(shared: &Shared, request: Request<Incoming>) -> Result<Reply> {
     };
     let not_before =
         reply::retry_after(&reply, shared.clock.date()).map(|wait| shared.clock.now() + wait);
-    shared.note(number, |call| {
+    shared.update(number, |call| {
         call.status = Some(reply.status().as_u16());
         call.not_before = not_before;
     });
     Ok(reply)
 }
 
-/// A call as it came in.
+/// A call as received.
 struct Inbound {
     parts: Parts,
     body: Bytes,
@@ -364,11 +369,11 @@ impl Inbound {
             .map_or("/", |path| path.as_str())
             .parse()?;
         for (name, value) in &self.parts.headers {
-            // What is to be written into has to be readable.
+            // Pages must be uncompressed so that scripts can be inserted.
             if *name == ACCEPT_ENCODING && !shared.first_scripts().is_empty() {
                 continue;
             }
-            // The host stays the page's: the service makes output addresses from it.
+            // Keeps the host header: the service derives output addresses from it.
             if ![CONNECTION, CONTENT_LENGTH, TRANSFER_ENCODING].contains(name) {
                 request.headers_mut().append(name, value.clone());
             }

@@ -1,43 +1,42 @@
-//! What was called.
+//! The record of calls.
 
 use serde_json::{Map, Value, json};
 use std::time::Duration;
 
-/// One call that came to the proxy, forwarded or not.
+/// One call that the proxy received, forwarded or not.
 #[derive(Clone, Debug)]
 pub struct Call {
-    /// Counts up from the start of the proxy, also when the record is forgotten in between.
+    /// The sequence number since the start of the proxy. Clearing the record does not reset it.
     pub number: usize,
-    /// Since the proxy was started.
+    /// The time since the start of the proxy.
     pub at: Duration,
     pub method: String,
-    /// Without the query.
+    /// The path without the query.
     pub path: String,
-    /// Its credentials.
+    /// The `Authorization` header.
     pub authorization: Option<String>,
-    /// The task ids it asks about, single or batch.
+    /// The task ids in the request, single or batch.
     pub ids: Vec<String>,
-    /// The prompts of what it submits, single or batch.
+    /// The submitted prompts, single or batch.
     pub prompts: Vec<String>,
-    /// The seeds of what it submits, each as it is written, in the order of `prompts`; empty where there is
-    /// none.
+    /// The submitted seeds as JSON text, in the order of `prompts`. Empty if an item has none.
     pub seeds: Vec<String>,
-    /// The idempotency keys of what it submits, in the order of `prompts`; empty where there is none.
+    /// The submitted idempotency keys, in the order of `prompts`. Empty if an item has none.
     pub keys: Vec<String>,
-    /// How many items it carries: 1 for a single call.
+    /// The number of items: 1 for a single call.
     pub items: usize,
-    /// What the page was answered; none while under way, or if the connection was closed.
+    /// The response status. `None` while the call is in progress, or if the connection was closed.
     pub status: Option<u16>,
-    /// The ids of tasks that the service gave out in its answer, whether or not it was delivered.
+    /// The task ids in the service's response, whether or not it was delivered.
     pub accepted: Vec<String>,
-    /// Until when its answer's Retry-After asks for no further call, on the clock of `at`.
+    /// The time that `Retry-After` in the response names, on the clock of `at`.
     pub not_before: Option<Duration>,
-    /// The fault that it met.
+    /// The fault that was applied.
     pub fault: Option<String>,
-    /// What the page calls it, if the page is one that says so: see [`crate::hearing`].
+    /// The id that the page gave the call, if it reports refusals: see [`crate::received_refusals`].
     pub mark: Option<String>,
-    /// The marks of the refusals that its browser had heard when it left.
-    pub heard: Vec<String>,
+    /// The ids of the calls whose refusals the browser had received when it sent this call.
+    pub received: Vec<String>,
 }
 
 impl Call {
@@ -82,17 +81,17 @@ impl Call {
             not_before: None,
             fault: None,
             mark: None,
-            heard: Vec::new(),
+            received: Vec::new(),
         }
     }
 
-    /// A call without content, for tests of what is made of calls.
+    /// Returns a call without content, for unit tests.
     pub fn at(path: &str, number: usize, at: Duration) -> Self {
         Self::new(number, at, "POST", path, None, b"{}")
     }
 
-    /// Notes which tasks the service says it has accepted.
-    pub(super) fn note_answer(&mut self, reply: &[u8]) {
+    /// Records which tasks the service has accepted.
+    pub(super) fn record_response(&mut self, reply: &[u8]) {
         if !self.path.starts_with("/v2/generate") {
             return;
         }

@@ -1,4 +1,4 @@
-//! Answers that the proxy makes or changes itself.
+//! Responses that the proxy creates or changes.
 
 use super::rule::RetryAfter;
 use http_body_util::channel::Channel;
@@ -11,27 +11,29 @@ use std::time::{Duration, SystemTime};
 
 pub(super) type Reply = Response<Full<Bytes>>;
 
-/// Of a reply: that its end is not said, and so many bytes at most are.
+/// Marks a response that is cut off after this many bytes, without the end of the body.
 #[derive(Clone, Copy)]
 struct Unfinished(usize);
 
+/// Cuts a response off after `bytes` bytes, so that the client sees a broken connection.
 pub(super) fn unfinished(mut reply: Reply, bytes: usize) -> Reply {
     reply.headers_mut().remove(header::CONTENT_LENGTH);
     reply.extensions_mut().insert(Unfinished(bytes));
     reply
 }
 
-pub(super) async fn halved(reply: Reply) -> Reply {
+/// Drops the second half of the body. The response looks complete.
+pub(super) async fn halve(reply: Reply) -> Reply {
     let (mut head, body) = reply.into_parts();
     head.headers.remove(header::CONTENT_LENGTH);
     let Ok(body) = body.collect().await.map(Collected::to_bytes);
     Response::from_parts(head, Full::new(body.slice(..body.len() / 2)))
 }
 
-pub(super) type Sent = Response<Either<Full<Bytes>, Channel<Bytes, std::io::Error>>>;
+pub(super) type Streamed = Response<Either<Full<Bytes>, Channel<Bytes, std::io::Error>>>;
 
-/// As it leaves.
-pub(super) fn sent(reply: Reply) -> Sent {
+/// Returns the response to send, which may break off.
+pub(super) fn stream(reply: Reply) -> Streamed {
     let Some(&Unfinished(bytes)) = reply.extensions().get() else {
         return reply.map(Either::Left);
     };
@@ -39,9 +41,9 @@ pub(super) fn sent(reply: Reply) -> Sent {
         let (mut sender, channel) = Channel::new(1);
         tokio::spawn(async move {
             let Ok(body) = body.collect().await.map(Collected::to_bytes);
-            // A client that has gone needs neither.
+            // Ignores a client that has disconnected.
             let _ = sender.send_data(body.slice(..bytes.min(body.len()))).await;
-            // With its end unsaid it has to have left first.
+            // Gives the data time to be sent before the connection breaks.
             tokio::time::sleep(Duration::from_millis(200)).await;
             sender.abort(std::io::ErrorKind::ConnectionAborted.into());
         });
@@ -54,17 +56,18 @@ pub(super) fn json(status: u16, body: &Value) -> Reply {
 }
 
 pub(super) fn script(text: String) -> Reply {
-    unkept(with(200, "text/javascript", text))
+    no_store(with(200, "text/javascript", text))
 }
 
-/// Has the browser clear this of the origin that it comes from.
+/// Returns a response with `Clear-Site-Data` for this kind of data.
 pub(super) fn clearing(what: &'static str) -> Reply {
-    let mut reply = unkept(json(200, &json!({ "success": true })));
+    let mut reply = no_store(json(200, &json!({ "success": true })));
     let what = HeaderValue::from_static(what);
     reply.headers_mut().insert("clear-site-data", what);
     reply
 }
 
+/// Returns the sign-in page of a gateway.
 pub(super) fn page() -> Reply {
     with(
         200,
@@ -73,19 +76,19 @@ pub(super) fn page() -> Reply {
     )
 }
 
-pub(super) fn says(status: u16, message: &str) -> Reply {
+pub(super) fn failure(status: u16, message: &str) -> Reply {
     let body = json!({ "success": false, "error": "fault", "message": message });
     json(status, &body)
 }
 
-/// A refusal; `now` is the date from which a date in it counts.
+/// Returns a refusal. `now` is the current date for an HTTP date in `Retry-After`.
 pub(super) fn refusal(status: u16, retry_after: Option<RetryAfter>, now: SystemTime) -> Reply {
-    let mut reply = says(status, "asked for by a test");
+    let mut reply = failure(status, "asked for by a test");
     if let Some(after) = retry_after {
         let value = match after {
             RetryAfter::Seconds(seconds) => seconds.to_string(),
             RetryAfter::Date(seconds) => {
-                // An HTTP date has whole seconds only: round up, never promise an earlier time.
+                // An HTTP date has whole seconds: round up, so that it is never too early.
                 let then = now + Duration::from_secs(seconds) + Duration::from_millis(999);
                 httpdate::fmt_http_date(then)
             }
@@ -97,9 +100,9 @@ pub(super) fn refusal(status: u16, retry_after: Option<RetryAfter>, now: SystemT
     reply
 }
 
-pub(super) fn unkept(mut reply: Reply) -> Reply {
-    let no_store = HeaderValue::from_static("no-store");
-    reply.headers_mut().insert(header::CACHE_CONTROL, no_store);
+pub(super) fn no_store(mut reply: Reply) -> Reply {
+    let value = HeaderValue::from_static("no-store");
+    reply.headers_mut().insert(header::CACHE_CONTROL, value);
     reply
 }
 
@@ -108,7 +111,7 @@ pub(super) fn with_status(mut reply: Reply, status: u16) -> Reply {
     reply
 }
 
-/// How long a reply asks to wait, be it ours or the service's.
+/// Returns the wait that `Retry-After` asks for.
 pub(super) fn retry_after(reply: &Reply, now: SystemTime) -> Option<Duration> {
     let value = reply.headers().get(header::RETRY_AFTER)?.to_str().ok()?;
     if let Ok(seconds) = value.parse() {
@@ -118,8 +121,8 @@ pub(super) fn retry_after(reply: &Reply, now: SystemTime) -> Option<Duration> {
     date.duration_since(now).ok()
 }
 
-/// The service's own answers keep the service's own headers: a test must not pass because of ours.
-/// Only what the proxy says itself is open to every origin.
+/// Returns a response of the proxy, with CORS headers for every origin. Forwarded responses keep the service's
+/// headers, so that tests check these.
 fn with(status: u16, kind: &'static str, body: String) -> Reply {
     let mut reply = Response::new(Full::new(Bytes::from(body)));
     *reply.status_mut() = hyper::StatusCode::from_u16(status).unwrap_or_default();
@@ -146,7 +149,7 @@ fn open_to_all(headers: &mut HeaderMap) {
     );
 }
 
-/// Changes the entries of a batch reply; what is no batch reply stays as it is.
+/// Changes the entries of a batch response. Leaves other responses unchanged.
 pub(super) async fn change_batch(reply: Reply, change: impl FnOnce(&mut Vec<Value>)) -> Reply {
     change_json(reply, |value| {
         change(value.pointer_mut("/data/results")?.as_array_mut()?);
@@ -155,7 +158,7 @@ pub(super) async fn change_batch(reply: Reply, change: impl FnOnce(&mut Vec<Valu
     .await
 }
 
-/// Takes a field out of a JSON object; what is none stays as it is.
+/// Removes a field of a JSON object. Leaves other responses unchanged.
 pub(super) async fn hide_field(reply: Reply, field: &str) -> Reply {
     change_json(reply, |value| {
         value.as_object_mut()?.remove(field)?;
@@ -174,7 +177,7 @@ async fn change_json(reply: Reply, change: impl FnOnce(&mut Value) -> Option<()>
             Some(Bytes::from(value.to_string()))
         });
     if changed.is_some() {
-        // The body has another length now; the server counts again.
+        // The length has changed: the server computes it again.
         parts.headers.remove(header::CONTENT_LENGTH);
     }
     Response::from_parts(parts, Full::new(changed.unwrap_or(body)))

@@ -1,4 +1,4 @@
-//! What goes wrong, where, and how often.
+//! Rules: which fault applies to which calls, and how many times.
 
 use crate::Result;
 use serde_json::Value;
@@ -6,61 +6,62 @@ use std::time::Duration;
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Fault {
-    /// Answers this status instead of forwarding.
+    /// Responds with this status instead of forwarding.
     Status {
         status: u16,
         retry_after: Option<RetryAfter>,
     },
-    /// Answers this status instead of forwarding, with these words of why.
-    Says { status: u16, message: String },
-    /// Forwards the call, and gives its answer another status (`status`): the body says what is true.
+    /// Responds with this status and message instead of forwarding.
+    StatusWithMessage { status: u16, message: String },
+    /// Forwards the call and changes only the status of the response (`status`).
     OtherStatus { status: u16 },
-    /// Answers 200 with a page instead of JSON, as a proxy in between might.
+    /// Responds 200 with an HTML page instead of JSON, as a gateway might.
     NotJson,
-    /// Closes the connection; the service never sees the call.
+    /// Closes the connection without forwarding the call.
     DropBefore,
-    /// Forwards the call, then closes the connection: the service has acted, its answer is lost.
+    /// Forwards the call, then closes the connection: the response is lost.
     DropAfter,
-    /// Forwards the call, gives all of its answer, and closes the connection where the end of it was to be said.
+    /// Forwards the call, sends the whole body, but closes the connection before the end-of-body marker.
     Unfinished,
-    /// Forwards the call, and gives half of its answer as if it were all of it.
+    /// Forwards the call and sends half of the body as a complete response.
     Halved,
-    /// Answers 429 with so many seconds to wait (`retry_after`), and closes the connection in the middle of its body.
+    /// Responds 429 with a wait in seconds (`retry_after`), and closes the connection in the middle of the body.
     CutLimit { retry_after: u64 },
-    /// Forwards the call after a while (`ms`).
+    /// Forwards the call after a delay (`ms`).
     Delay { time: Duration },
-    /// Forwards the call when the rules are forgotten.
+    /// Forwards the call when the rules are removed.
     Hold,
-    /// Leaves out all but the first entries of a batch reply (`keep`).
+    /// Removes all but the first entries of a batch response (`keep`).
     CutBatch { keep: usize },
-    /// Turns the entries of a batch reply round; each keeps its own `index`.
+    /// Reverses the entries of a batch response. Each keeps its `index`.
     ReorderBatch,
-    /// Forwards the call, and has the browser keep nothing of the answer: as if it had made room.
-    Unkept,
-    /// Leaves a field of the JSON reply out (`field`), as a service without it would.
+    /// Forwards the call and adds `Cache-Control: no-store`, as if the browser had evicted the file from its cache.
+    NoStore,
+    /// Removes a field of the JSON response (`field`), as from a service without the feature.
     HideField { field: String },
-    /// As if no server were there: every connection is closed, for all paths that fit.
+    /// Closes every connection for the matching paths, as if the service were down.
     Down,
 }
 
-/// How a 429 or 503 says when to come back.
+/// The `Retry-After` header of a 429 or 503.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum RetryAfter {
     Seconds(u64),
-    /// The same as an HTTP date (`{"date": 5}`): whole seconds, rounded up.
+    /// An HTTP date this many seconds from now (`{"date": 5}`), rounded up.
     Date(u64),
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rule {
     pub path: String,
-    /// How many calls it is for; all, if none.
+    /// The number of calls that it applies to. `None` means all.
     pub times: Option<u32>,
     pub fault: Fault,
 }
 
 impl Rule {
-    /// The next `times` calls to a path (or to all that begin like it, with `*` at its end).
+    /// Returns a rule for the next `times` calls to a path. A `*` at the end of the path matches all paths with this
+    /// prefix.
     pub fn next(times: u32, path: &str, fault: Fault) -> Self {
         Self {
             path: path.to_owned(),
@@ -69,7 +70,7 @@ impl Rule {
         }
     }
 
-    /// Every call until the rules are forgotten.
+    /// Returns a rule for every call to a path until the rules are removed.
     pub fn every(path: &str, fault: Fault) -> Self {
         Self {
             path: path.to_owned(),
@@ -78,28 +79,28 @@ impl Rule {
         }
     }
 
-    /// It makes the service one that lacks something.
-    pub(super) fn hides(&self) -> bool {
+    /// Returns whether the rule hides a field of the service.
+    pub(super) fn hides_field(&self) -> bool {
         matches!(self.fault, Fault::HideField { .. })
     }
 
-    pub(super) fn fits(&self, path: &str) -> bool {
+    pub(super) fn matches(&self, path: &str) -> bool {
         match self.path.strip_suffix('*') {
             Some(start) => path.starts_with(start),
             None => path == self.path,
         }
     }
 
-    /// Reads a rule from JSON.
+    /// Parses a rule from JSON.
     ///
     /// # Errors
     ///
-    /// A sentence: there is no such fault, or what it needs is missing or no number that it takes.
-    pub(super) fn read(rule: &Value) -> Result<Self> {
+    /// The fault is unknown, or one of its fields is missing or invalid.
+    pub(super) fn parse(rule: &Value) -> Result<Self> {
         let number = |name: &str| {
             rule[name]
                 .as_u64()
-                .ok_or_else(|| format!("`{name}` has to be a whole number"))
+                .ok_or_else(|| format!("`{name}` must be an integer"))
         };
         let fault = match rule["fault"].as_str().unwrap_or_default() {
             "status" => Fault::Status {
@@ -111,15 +112,18 @@ impl Rule {
                             after["date"]
                                 .as_u64()
                                 .map(RetryAfter::Date)
-                                .ok_or("no such retry_after")
+                                .ok_or("invalid `retry_after`")
                         },
                         |seconds| Ok(RetryAfter::Seconds(seconds)),
                     )?),
                 },
             },
-            "says" => Fault::Says {
+            "status_with_message" => Fault::StatusWithMessage {
                 status: u16::try_from(number("status")?)?,
-                message: rule["message"].as_str().ok_or("which words?")?.to_owned(),
+                message: rule["message"]
+                    .as_str()
+                    .ok_or("`message` must be a string")?
+                    .to_owned(),
             },
             "other_status" => Fault::OtherStatus {
                 status: u16::try_from(number("status")?)?,
@@ -140,12 +144,15 @@ impl Rule {
                 keep: usize::try_from(number("keep")?)?,
             },
             "reorder_batch" => Fault::ReorderBatch,
-            "unkept" => Fault::Unkept,
+            "no_store" => Fault::NoStore,
             "hide_field" => Fault::HideField {
-                field: rule["field"].as_str().ok_or("which field?")?.to_owned(),
+                field: rule["field"]
+                    .as_str()
+                    .ok_or("`field` must be a string")?
+                    .to_owned(),
             },
             "down" => Fault::Down,
-            other => return Err(format!("no such fault: “{other}”").into()),
+            other => return Err(format!("unknown fault “{other}”").into()),
         };
         let times = match rule["times"] {
             Value::Null => None,

@@ -1,10 +1,10 @@
-//! What axe-core finds on every page and state, in light and dark; and what moves after it was there.
+//! Accessibility tests: axe-core on every page and state in light and dark mode, touch targets, and layout shifts.
 
 mod movement;
 
 use atelier_end_to_end::browser::{Browser, Scheme};
 use atelier_end_to_end::find::{by, starting};
-use atelier_end_to_end::look::SCHEMES;
+use atelier_end_to_end::screenshot::SCHEMES;
 use atelier_end_to_end::service::Service;
 use atelier_end_to_end::site::repository;
 use atelier_end_to_end::story::drive;
@@ -14,20 +14,21 @@ use std::time::Duration;
 
 const MODEL: &str = "/models/image/tessera";
 
-/// Enough for a picture on a busy machine.
+/// The time limit for an image on a busy machine.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// The parts of a page that something is wrong with, each as a line.
-const RUN: &str = "
+/// Runs axe and returns one line for each violation.
+const RUN_AXE: &str = "
     const runOnly = arguments[0] ?? undefined;
     const rules = runOnly ? {} : { 'target-size': { enabled: true } };
     return axe.run(document, { resultTypes: ['violations'], runOnly, rules }).then(({ violations }) =>
         violations.flatMap(({ id, help, nodes }) =>
             nodes.map(node => `${id} (${help}): ${node.html.slice(0, 200)}`)))";
 
-/// Those of axe's default rules that look at colours.
-const COLOUR_RULES: [&str; 2] = ["color-contrast", "link-in-text-block"];
+/// The default rules of axe that check colors.
+const COLOR_RULES: [&str; 2] = ["color-contrast", "link-in-text-block"];
 
+/// Runs axe on pages and collects the violations.
 struct Examination<'a> {
     browser: &'a Browser,
     address: String,
@@ -43,20 +44,20 @@ impl Examination<'_> {
         Ok(())
     }
 
-    /// Looks at what is shown now. Only colours differ in dark.
+    /// Examines the current state of the page. In dark mode, only checks the colors.
     async fn examine(&mut self, state: &str) -> Result<()> {
         for scheme in SCHEMES {
             let rules = match scheme {
                 Scheme::Light => Value::Null,
-                Scheme::Dark => json!({ "type": "rule", "values": COLOUR_RULES }),
+                Scheme::Dark => json!({ "type": "rule", "values": COLOR_RULES }),
             };
-            self.browser.prefer(scheme).await?;
-            self.browser.settled().await?;
+            self.browser.set_color_scheme(scheme).await?;
+            self.browser.wait_until_settled().await?;
             if self.browser.run("return !window.axe", vec![]).await? == true {
                 self.browser.run(&self.axe, vec![]).await?;
             }
-            let lines = self.browser.run(RUN, vec![rules]).await?;
-            let lines = lines.as_array().ok_or("axe has said nothing")?;
+            let lines = self.browser.run(RUN_AXE, vec![rules]).await?;
+            let lines = lines.as_array().ok_or("axe returned no result")?;
             let lines = lines.iter().filter_map(Value::as_str);
             self.found
                 .extend(lines.map(|line| format!("{state}, {scheme:?}: {line}")));
@@ -73,20 +74,20 @@ impl Examination<'_> {
         let prompt = browser.find(&starting("textbox", "prompt")).await?;
         prompt.send_keys("a rose window in te").await?;
         browser.find(&by("button", "teal")).await?;
-        self.examine("words that are offered").await?;
+        self.examine("word suggestions").await?;
         browser.press(&by("button", "Generate")).await?;
         browser.see_text("Processing", TIMEOUT).await?;
-        self.examine("a task under way").await?;
+        self.examine("a running task").await?;
         browser
             .find_for(&by("button", "Run again"), TIMEOUT)
             .await?;
         self.examine("a result").await?;
         browser.press(&by("button", "More actions")).await?;
         browser.find(&by("button", "Use as input")).await?;
-        self.examine("what is seldom done with a result").await?;
+        self.examine("the menu of a result").await?;
         browser.press(&by("button", "Use as input")).await?;
         browser.find(&starting("link", "Repaint")).await?;
-        self.examine("where a result goes on").await?;
+        self.examine("the models that accept a result").await?;
         browser.press(&by("button", "Presets")).await?;
         browser
             .fill(&by("textbox", "Name of the preset"), "glass")
@@ -96,7 +97,7 @@ impl Examination<'_> {
         self.examine("presets").await?;
         browser.press(&by("button", "Remove glass")).await?;
         browser.find_gone(&by("button", "Apply glass")).await?;
-        self.examine("a preset that was removed").await?;
+        self.examine("a removed preset").await?;
         browser.press(&by("button", "Undo")).await?;
         browser.find(&by("button", "Apply glass")).await?;
         browser.press(&by("button", "Close")).await?;
@@ -110,11 +111,11 @@ impl Examination<'_> {
 
     async fn batch_pages(&mut self) -> Result<()> {
         let browser = self.browser;
-        for way in ["Sweep", "Import", "Lines"] {
-            self.open(&format!("{MODEL}?mode=batch"), "radio", way)
+        for tab in ["Sweep", "Import", "Lines"] {
+            self.open(&format!("{MODEL}?mode=batch"), "radio", tab)
                 .await?;
-            browser.press(&by("radio", way)).await?;
-            self.examine(&format!("batch, {way}")).await?;
+            browser.press(&by("radio", tab)).await?;
+            self.examine(&format!("batch, {tab}")).await?;
         }
         browser.fill(&by("textbox", "Prompts"), "red\nblue").await?;
         self.examine("a table").await?;
@@ -124,7 +125,7 @@ impl Examination<'_> {
         browser.press(&by("button", "Explore")).await?;
         browser.find(&by("dialog", "Sweep")).await?;
         browser.find(&by("radio", "red")).await?;
-        self.examine("a sweep that is explored").await
+        self.examine("an explored sweep").await
     }
 
     async fn other_pages(&mut self) -> Result<()> {
@@ -161,20 +162,19 @@ impl Examination<'_> {
             .press(&starting("button", "Image: the same in oil"))
             .await?;
         browser.find(&by("region", "Lineage")).await?;
-        self.examine("an output large, and where it came from")
+        self.examine("an output in the lightbox with its lineage")
             .await?;
         self.open("/settings", "heading", "Settings").await?;
         self.examine("settings").await?;
         self.open("/nowhere", "heading", "Nothing here").await?;
-        self.examine("a page that is not there").await
+        self.examine("a missing page").await
     }
 }
 
-/// Guards against what keeps people out: names that are missing, colours that can't be told apart, states
-/// that are not said.
+/// Guards against missing accessible names, insufficient contrast, and states that assistive technology can't read.
 #[tokio::test(flavor = "multi_thread")]
-async fn nothing_is_found_on_any_page_in_light_and_dark() {
-    let name = "nothing_is_found_on_any_page_in_light_and_dark";
+async fn axe_finds_nothing_on_any_page_state_in_light_and_dark() {
+    let name = "axe_finds_nothing_on_any_page_state_in_light_and_dark";
     drive(name, async |browser| {
         let service = Service::with_site(&["--speed", "2"]).await?;
         let axe = repository().join(".tools/npm/node_modules/axe-core/axe.min.js");
@@ -201,35 +201,38 @@ async fn nothing_is_found_on_any_page_in_light_and_dark() {
     .await;
 }
 
-/// The same of a first visit, of every address there is, and of what failed.
+/// Does the same for a first visit and for every address, with completed and failed tasks.
 #[tokio::test(flavor = "multi_thread")]
-async fn nothing_is_found_on_a_first_visit_nor_at_any_address() {
-    drive("nothing_is_found_at_any_address", async |browser| {
-        let service = Service::with_site(&["--speed", "0"]).await?;
-        let address = service.address();
-        let axe = repository().join(".tools/npm/node_modules/axe-core/axe.min.js");
-        let mut examination = Examination {
-            browser,
-            address: address.clone(),
-            axe: std::fs::read_to_string(axe)?,
-            found: Vec::new(),
-        };
-        examination.open("/", "region", "Welcome").await?;
-        examination.examine("a first visit").await?;
-        tour::make(browser, &address).await?;
-        for page in tour::pages(browser, &address).await? {
-            browser.open(&format!("{address}{page}")).await?;
-            examination.examine(&page).await?;
-        }
-        let found = examination.found.join("\n");
-        assert!(found.is_empty(), "{found}");
-        Ok(())
-    })
+async fn axe_finds_nothing_on_first_visit_and_at_any_address() {
+    drive(
+        "axe_finds_nothing_on_first_visit_and_at_any_address",
+        async |browser| {
+            let service = Service::with_site(&["--speed", "0"]).await?;
+            let address = service.address();
+            let axe = repository().join(".tools/npm/node_modules/axe-core/axe.min.js");
+            let mut examination = Examination {
+                browser,
+                address: address.clone(),
+                axe: std::fs::read_to_string(axe)?,
+                found: Vec::new(),
+            };
+            examination.open("/", "region", "Welcome").await?;
+            examination.examine("a first visit").await?;
+            tour::create_content(browser, &address).await?;
+            for page in tour::pages(browser, &address).await? {
+                browser.open(&format!("{address}{page}")).await?;
+                examination.examine(&page).await?;
+            }
+            let found = examination.found.join("\n");
+            assert!(found.is_empty(), "{found}");
+            Ok(())
+        },
+    )
     .await;
 }
 
-/// A phone with a finger instead of a pointer.
-async fn hold_a_phone(browser: &Browser, width: u32) -> Result<()> {
+/// Emulates a phone with touch input.
+async fn emulate_phone(browser: &Browser, width: u32) -> Result<()> {
     let screen = json!({ "width": width, "height": 640, "deviceScaleFactor": 2, "mobile": true });
     let touch = json!({ "enabled": true, "maxTouchPoints": 5 });
     browser
@@ -241,15 +244,14 @@ async fn hold_a_phone(browser: &Browser, width: u32) -> Result<()> {
     Ok(())
 }
 
-/// What is wider than the screen.
-const WIDE: &str = "
+/// Returns how much the page is wider than the viewport.
+const TOO_WIDE: &str = "
     const wide = document.documentElement.scrollWidth - document.documentElement.clientWidth;
     return wide > 0 ? [`${wide} px too wide`] : [];";
 
-/// What a finger can hardly press: of each control the stretch around its middle that leads to it, where that
-/// is under 44 px. A link within a sentence is as high as its line, the cells of a table are as dense as a
-/// table, and a picture is large enough. Behind a dialog nothing is pressed, and neither is under the shade of a sheet.
-const SMALL: &str = "
+/// Returns the controls whose touch target is smaller than 44 px around their center. Excludes links within text,
+/// cells of tables, large pictures, and controls behind a dialog or the backdrop of a sheet.
+const SMALL_TARGETS: &str = "
     const shown = (it) => it.checkVisibility({ opacityProperty: true, visibilityProperty: true });
     const found = [];
     const sheet = document.querySelector('form[aria-label=Input]');
@@ -263,64 +265,67 @@ const SMALL: &str = "
         const { left, top, width, height } = target.getBoundingClientRect();
         if (width === 0 || height === 0 || (width > 120 && height > 120)) continue;
         const [x, y] = [left + width / 2, top + height / 2];
-        const leads = (x, y) => {
+        const isHit = (x, y) => {
             const hit = document.elementFromPoint(x, y);
             return !hit || target.contains(hit) || hit.contains(it) && hit.localName === 'label' || hit.control === it;
         };
         const reach = 21;
         const missed = [[x - reach, y], [x + reach, y], [x, y - reach], [x, y + reach]]
-            .filter(([x, y]) => !leads(x, y)).map(([x, y]) => document.elementFromPoint(x, y).outerHTML.slice(0, 60));
+            .filter(([x, y]) => !isHit(x, y)).map(([x, y]) => document.elementFromPoint(x, y).outerHTML.slice(0, 60));
         if (missed.length) found.push(`${it.localName} “${it.getAttribute('aria-label') ?? it.textContent.trim().slice(0, 30)}” `
-            + `${width.toFixed(0)} × ${height.toFixed(0)}, beside it ${missed[0]}`);
+            + `${width.toFixed(0)} × ${height.toFixed(0)}, next to it ${missed[0]}`);
     }
     return [...new Set(found)];";
 
-async fn what_a_finger_misses(browser: &Browser, page: &str, width: u32) -> Result<Vec<String>> {
-    browser.settled().await?;
+async fn find_small_targets(browser: &Browser, page: &str, width: u32) -> Result<Vec<String>> {
+    browser.wait_until_settled().await?;
     let mut found = Vec::new();
-    for script in [WIDE, SMALL] {
+    for script in [TOO_WIDE, SMALL_TARGETS] {
         let lines = browser.run(script, vec![]).await?;
-        let lines = lines.as_array().ok_or("nothing was looked at")?;
+        let lines = lines.as_array().ok_or("the script returned no list")?;
         let lines = lines.iter().filter_map(Value::as_str);
         found.extend(lines.map(|line| format!("{page} at {width}: {line}")));
     }
     Ok(found)
 }
 
-/// Guards against pages that are wider than a phone, and against targets that a finger misses.
+/// Guards against pages that are wider than a phone, and against touch targets that are too small.
 #[tokio::test(flavor = "multi_thread")]
-async fn every_page_fits_a_phone_and_a_finger() {
-    drive("every_page_fits_a_phone_and_a_finger", async |browser| {
-        let service = Service::with_site(&["--speed", "0"]).await?;
-        let address = service.address();
-        browser.open(&address).await?;
-        browser.find(&by("region", "Welcome")).await?;
-        tour::make(browser, &address).await?;
-        let mut found = Vec::new();
-        for width in [320, 375] {
-            hold_a_phone(browser, width).await?;
-            for page in tour::pages(browser, &address).await? {
-                browser.open(&format!("{address}{page}")).await?;
-                found.extend(what_a_finger_misses(browser, &page, width).await?);
-                // Next to a result the form is one line: how the rest is had, is to be seen.
-                if page == "/models/image/strata" {
-                    browser.press(&starting("textbox", "prompt")).await?;
-                    browser.find(&by("button", "Clear form")).await?;
-                    let state = format!("{page}, unfolded");
-                    found.extend(what_a_finger_misses(browser, &state, width).await?);
-                }
-                if page.starts_with("/batches/") && page != "/batches/none" {
-                    // Where the look has ended, it may be under the head of the page.
-                    browser.run("scrollTo(0, 0)", vec![]).await?;
-                    browser.press(&by("button", "Explore")).await?;
-                    browser.find(&by("dialog", "Sweep")).await?;
-                    let state = format!("{page}, explored");
-                    found.extend(what_a_finger_misses(browser, &state, width).await?);
+async fn every_page_fits_phone_width_and_touch_target_size() {
+    drive(
+        "every_page_fits_phone_width_and_touch_target_size",
+        async |browser| {
+            let service = Service::with_site(&["--speed", "0"]).await?;
+            let address = service.address();
+            browser.open(&address).await?;
+            browser.find(&by("region", "Welcome")).await?;
+            tour::create_content(browser, &address).await?;
+            let mut found = Vec::new();
+            for width in [320, 375] {
+                emulate_phone(browser, width).await?;
+                for page in tour::pages(browser, &address).await? {
+                    browser.open(&format!("{address}{page}")).await?;
+                    found.extend(find_small_targets(browser, &page, width).await?);
+                    // With a result, the form is collapsed: also check it expanded.
+                    if page == "/models/image/strata" {
+                        browser.press(&starting("textbox", "prompt")).await?;
+                        browser.find(&by("button", "Clear form")).await?;
+                        let state = format!("{page}, expanded");
+                        found.extend(find_small_targets(browser, &state, width).await?);
+                    }
+                    if page.starts_with("/batches/") && page != "/batches/none" {
+                        // After the check, the button may be under the page header.
+                        browser.run("scrollTo(0, 0)", vec![]).await?;
+                        browser.press(&by("button", "Explore")).await?;
+                        browser.find(&by("dialog", "Sweep")).await?;
+                        let state = format!("{page}, explored");
+                        found.extend(find_small_targets(browser, &state, width).await?);
+                    }
                 }
             }
-        }
-        assert!(found.is_empty(), "{}", found.join("\n"));
-        Ok(())
-    })
+            assert!(found.is_empty(), "{}", found.join("\n"));
+            Ok(())
+        },
+    )
     .await;
 }

@@ -1,4 +1,4 @@
-//! What moves after it was there.
+//! Tests of layout shifts.
 
 use crate::{MODEL, TIMEOUT};
 use atelier_end_to_end::browser::Browser;
@@ -9,8 +9,8 @@ use atelier_end_to_end::story::drive;
 use atelier_end_to_end::{Result, tour};
 use serde_json::{Value, json};
 
-/// Counts how far things have moved since the page began, what a person has caused aside.
-const WATCH: &str = "
+/// Records the layout shifts since the page load, except those that user input has caused.
+const RECORD_SHIFTS: &str = "
     window.moved = [];
     new PerformanceObserver(list => {
         for (const shift of list.getEntries()) {
@@ -22,14 +22,13 @@ const WATCH: &str = "
         }
     }).observe({ type: 'layout-shift', buffered: true });";
 
-/// Guards against a page that jumps under the finger: what comes later has its place from the first
-/// paint on.
+/// Guards against pages that shift while they load: later content must have its space from the first paint.
 #[tokio::test(flavor = "multi_thread")]
-async fn nothing_moves_after_the_first_paint() {
-    drive("nothing_moves_after_the_first_paint", async |browser| {
+async fn empty_pages_have_no_layout_shift() {
+    drive("empty_pages_have_no_layout_shift", async |browser| {
         let service = Service::with_site(&[]).await?;
         browser.needs(Capability::LayoutShifts)?;
-        browser.before_each_page(WATCH).await?;
+        browser.before_each_page(RECORD_SHIFTS).await?;
         let mut found = Vec::new();
         for (width, height) in [(1280, 900), (375, 740)] {
             browser.set_size(width, height).await?;
@@ -41,7 +40,7 @@ async fn nothing_moves_after_the_first_paint() {
                 (MODEL, "Tessera"),
             ] {
                 let address = format!("{}{path}", service.address());
-                found.extend(moved(browser, &address, heading, width).await?);
+                found.extend(find_shifts(browser, &address, heading, width).await?);
             }
         }
         assert!(found.is_empty(), "{}", found.join("\n"));
@@ -50,16 +49,16 @@ async fn nothing_moves_after_the_first_paint() {
     .await;
 }
 
-/// The same of pages that have something on them, which is read from storage while they are shown.
+/// Does the same for pages with content, which is read from storage after the first paint.
 #[tokio::test(flavor = "multi_thread")]
-async fn nothing_moves_where_something_was_made() {
-    drive("nothing_moves_where_something_was_made", async |browser| {
+async fn pages_with_content_have_no_layout_shift() {
+    drive("pages_with_content_have_no_layout_shift", async |browser| {
         let service = Service::with_site(&["--speed", "0"]).await?;
         browser.needs(Capability::LayoutShifts)?;
         let address = service.address();
         browser.set_size(1440, 900).await?;
-        tour::make(browser, &address).await?;
-        // Labelled, in the place of the plain grid.
+        tour::create_content(browser, &address).await?;
+        // A labelled grid instead of the plain one.
         let batch = format!("{address}{MODEL}?mode=batch");
         browser.open(&batch).await?;
         browser.press(&by("radio", "Sweep")).await?;
@@ -87,7 +86,7 @@ async fn nothing_moves_where_something_was_made() {
             .filter_map(Value::as_str)
             .collect();
         assert_eq!(links.len(), 2, "{links:?}");
-        browser.before_each_page(WATCH).await?;
+        browser.before_each_page(RECORD_SHIFTS).await?;
         let mut found = Vec::new();
         for (width, height) in [(1440, 900), (320, 720)] {
             browser.set_size(width, height).await?;
@@ -95,7 +94,7 @@ async fn nothing_moves_where_something_was_made() {
             pages.extend(links.iter().map(|link| (*link, "Batch")));
             for (path, heading) in pages {
                 let address = format!("{address}{path}");
-                found.extend(moved(browser, &address, heading, width).await?);
+                found.extend(find_shifts(browser, &address, heading, width).await?);
             }
         }
         assert!(found.is_empty(), "{}", found.join("\n"));
@@ -104,8 +103,8 @@ async fn nothing_moves_where_something_was_made() {
     .await;
 }
 
-/// Opens a page; how far what it shows has moved since, where that is to be seen.
-async fn moved(
+/// Opens a page and returns its layout shifts, unless they are negligible.
+async fn find_shifts(
     browser: &Browser,
     address: &str,
     heading: &str,
@@ -113,11 +112,11 @@ async fn moved(
 ) -> Result<Option<String>> {
     browser.open(address).await?;
     browser.find(&by("heading", heading)).await?;
-    browser.settled().await?;
+    browser.wait_until_settled().await?;
     let moved = browser.run("return moved", vec![]).await?;
-    let far: f64 = (moved.as_array().into_iter().flatten())
+    let total: f64 = (moved.as_array().into_iter().flatten())
         .filter_map(|shift| shift[0].as_f64())
         .sum();
-    // A share of the screen; what counts as good elsewhere is 0.1.
-    Ok((far >= 0.01).then(|| format!("{address} at {width}: {}", json!(moved))))
+    // The cumulative layout shift. Web Vitals rate up to 0.1 as good.
+    Ok((total >= 0.01).then(|| format!("{address} at {width}: {}", json!(moved))))
 }

@@ -1,18 +1,18 @@
-//! The page of a model: nothing typed is lost, no press is swallowed, and none is paid twice.
+//! Tests of the model page: no input is lost, no press is ignored, and none is sent twice.
 
-mod again;
+mod drafts;
 mod filmstrip;
-mod foot;
+mod focus_and_title;
 mod form;
-mod kept_place;
 mod missing;
 mod moving;
-mod notified;
+mod notifications;
 mod phone;
 mod place;
 mod presses;
 mod recipe;
 mod refused;
+mod result_actions;
 mod reuse;
+mod sticky_footer;
 mod studio;
-mod typed;

@@ -1,4 +1,4 @@
-//! Addresses of what is not there, and what is said there.
+//! Tests of pages for missing items, and of error pages.
 
 use atelier_end_to_end::find::{by, containing};
 use atelier_end_to_end::service::Service;
@@ -7,11 +7,11 @@ use atelier_end_to_end::wait::becomes;
 
 use crate::studio::TIMEOUT;
 
-/// Guards against pages without a title, and a model that is none and has a form as high as the window, two modes and
-/// two files all the same.
+/// Guards against error pages without a title, and against an unknown model with a full-size form, modes and
+/// downloads.
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_not_there_has_a_title_and_little_else() {
-    drive("what_is_not_there", async |browser| {
+async fn missing_pages_have_title_and_short_content() {
+    drive("missing_pages_have_title_and_short_content", async |browser| {
         let service = Service::with_site(&["--speed", "0"]).await?;
         browser.set_size(1440, 900).await?;
         let titles = "
@@ -29,15 +29,15 @@ async fn what_is_not_there_has_a_title_and_little_else() {
         let offered = "
             const inSight = [...document.querySelectorAll('main :is(a, button, input)')].filter(it => it.checkVisibility());
             return inSight.map(it => it.innerText.trim()).join()";
-        let high = "
+        let size = "
             const { top, bottom } = document.querySelector('main .page').getBoundingClientRect();
-            return bottom - top < innerHeight * 0.7 && !document.querySelector('.result') ? 'little' : 'a page full'";
+            return bottom - top < innerHeight * 0.7 && !document.querySelector('.result') ? 'small' : 'full page'";
         for mode in ["", "?mode=batch", "?mode=integrations"] {
             let address = format!("{}/models/image/nothing{mode}", service.address());
             browser.open(&address).await?;
             browser.see_text("The service has no model image/nothing.", TIMEOUT).await?;
-            becomes(browser, "what leads on", offered, "All models,image,Show all models").await?;
-            becomes(browser, "how much there is", high, "little").await?;
+            becomes(browser, "the offered actions", offered, "All models,image,Show all models").await?;
+            becomes(browser, "the height of the page", size, "small").await?;
         }
         browser.press(&by("link", "Show all models")).await?;
         browser.find(&by("heading", "Models")).await?;
@@ -46,11 +46,10 @@ async fn what_is_not_there_has_a_title_and_little_else() {
     .await;
 }
 
-/// Guards against a way out of a failure that is looked for at the other side of the page, or below what is not needed
-/// then.
+/// Guards against a Retry button far from the error message.
 #[tokio::test(flavor = "multi_thread")]
-async fn retry_stands_below_what_failed() {
-    drive("retry_stands_below", async |browser| {
+async fn retry_is_placed_below_error() {
+    drive("retry_is_placed_below_error", async |browser| {
         let service = Service::with_site(&["--speed", "0"]).await?;
         browser.set_size(1440, 900).await?;
         let address = service.address();
@@ -65,8 +64,8 @@ async fn retry_stands_below_what_failed() {
             const [why, retry] = ['.explained', '.task-actions > button:not([hidden])']
                 .map(it => document.querySelector(`.task-page ${it}`)?.getBoundingClientRect());
             if (!why || !retry) return 'not there yet';
-            const [below, beside] = [retry.top - why.bottom, retry.left - why.left].map(Math.round);
-            return below >= 0 && below < 40 && Math.abs(beside) < 24 ? 'below it' : `${below} px below, ${beside} beside`";
+            const [below, offset] = [retry.top - why.bottom, retry.left - why.left].map(Math.round);
+            return below >= 0 && below < 40 && Math.abs(offset) < 24 ? 'below it' : `${below} px below, ${offset} px to the right`";
         for width in [1440, 768, 360] {
             browser.set_size(width, 900).await?;
             becomes(browser, "Retry", distance, "below it").await?;
@@ -76,20 +75,23 @@ async fn retry_stands_below_what_failed() {
     .await;
 }
 
-/// Guards against a promise in the name of a service that was never reached: of an address that is only typed nothing
-/// is known.
+/// Guards against "No account needed." for a service address that is typed but was never reached.
 #[tokio::test(flavor = "multi_thread")]
-async fn that_no_account_is_needed_is_said_of_who_has_told_it() {
-    drive("that_no_account_is_needed", async |browser| {
-        let service = Service::with_site(&["--speed", "0"]).await?;
-        browser
-            .open(&format!("{}/settings", service.address()))
-            .await?;
-        browser.see_text("No account needed.", TIMEOUT).await?;
-        let address = by("textbox", "Service address");
-        browser.fill(&address, "https://elsewhere.example").await?;
-        let said = "return document.querySelector('main').innerText.includes('No account needed.')";
-        becomes(browser, "what is said of it", said, false).await
-    })
+async fn no_account_needed_is_shown_only_for_reached_service() {
+    drive(
+        "no_account_needed_is_shown_only_for_reached_service",
+        async |browser| {
+            let service = Service::with_site(&["--speed", "0"]).await?;
+            browser
+                .open(&format!("{}/settings", service.address()))
+                .await?;
+            browser.see_text("No account needed.", TIMEOUT).await?;
+            let address = by("textbox", "Service address");
+            browser.fill(&address, "https://elsewhere.example").await?;
+            let shows_it =
+                "return document.querySelector('main').innerText.includes('No account needed.')";
+            becomes(browser, "whether the text is shown", shows_it, false).await
+        },
+    )
     .await;
 }

@@ -1,8 +1,8 @@
-//! The form at the foot of a phone's screen.
+//! Tests of the form as a bottom sheet on a phone.
 
 use std::time::Duration;
 
-use crate::studio::{Studio, play};
+use crate::studio::{Studio, run_steps};
 use atelier_end_to_end::Result;
 use atelier_end_to_end::engine::Capability;
 use atelier_end_to_end::find::{by, starting};
@@ -19,19 +19,19 @@ const PAGES: [(&str, &str); 3] = [
 
 const SMALL_SCREENS: [(u32, u32); 3] = [(320, 568), (320, 640), (375, 667)];
 
-const IN_THE_WINDOW: &str = "
+const GENERATE_IN_VIEWPORT: &str = "
     const form = document.querySelector('form[aria-label=Input]');
     const { top, bottom } = form.querySelector('[type=submit]').getBoundingClientRect();
     return top >= 0 && bottom <= innerHeight ? 'in sight' : `from ${top} to ${bottom} of ${innerHeight}`";
 
-/// What has the focus, wholly between the bar and the foot of the form.
-const FOCUS_IN_SIGHT: &str = "
+/// Checks that the focused element is fully visible between the page header and the form footer.
+const FOCUS_IN_VIEWPORT: &str = "
     const { top, bottom } = document.activeElement.getBoundingClientRect();
     const bar = document.querySelector('.bar').getBoundingClientRect();
     const foot = document.querySelector('.form-foot').getBoundingClientRect();
     return top >= bar.bottom && bottom <= foot.top ? 'in sight' : `from ${top} to ${bottom}, above ${foot.top}`";
 
-/// Two parameters that are out of bounds: a list of problems, which is the highest that the form can be.
+/// Sets two parameters out of bounds. The list of problems then makes the form as tall as it can be.
 const TWO_PROBLEMS: &str = "
     for (const field of [...document.querySelectorAll('form[aria-label=Input] [role=spinbutton]')].slice(0, 2)) {
         field.value = '9999';
@@ -39,132 +39,161 @@ const TWO_PROBLEMS: &str = "
         field.dispatchEvent(new Event('change', { bubbles: true }));
     }";
 
-/// Guards against a Generate that lies below the screen before anything was touched: a head higher than was reckoned
-/// with pushes a form down that cannot rise above its own place.
+/// Guards against a Generate button below the viewport on load: a tall page header pushes the form down.
 #[tokio::test(flavor = "multi_thread")]
-async fn generate_is_in_the_window_of_a_small_phone() {
-    play("generate_on_a_small_phone", &[], async |studio| {
-        let browser = studio.browser;
-        for (width, height) in SMALL_SCREENS {
-            browser.set_size(width, height).await?;
-            for (path, heading) in PAGES {
-                let what = |when: &str| format!("{heading} at {width}×{height} {when}");
-                open(studio, path, heading).await?;
-                becomes(browser, &what("on load"), IN_THE_WINDOW, "in sight").await?;
-                browser
-                    .run(
-                        "document.querySelector('form[aria-label=Input] textarea').focus()",
-                        vec![],
+async fn generate_is_in_viewport_of_small_phone() {
+    run_steps(
+        "generate_is_in_viewport_of_small_phone",
+        &[],
+        async |studio| {
+            let browser = studio.browser;
+            for (width, height) in SMALL_SCREENS {
+                browser.set_size(width, height).await?;
+                for (path, heading) in PAGES {
+                    let what = |when: &str| format!("{heading} at {width}×{height} {when}");
+                    open(studio, path, heading).await?;
+                    becomes(browser, &what("on load"), GENERATE_IN_VIEWPORT, "in sight").await?;
+                    browser
+                        .run(
+                            "document.querySelector('form[aria-label=Input] textarea').focus()",
+                            vec![],
+                        )
+                        .await?;
+                    becomes(
+                        browser,
+                        &what("at the prompt"),
+                        GENERATE_IN_VIEWPORT,
+                        "in sight",
                     )
                     .await?;
-                becomes(browser, &what("at the prompt"), IN_THE_WINDOW, "in sight").await?;
-                becomes(
-                    browser,
-                    &what("at the prompt, itself"),
-                    FOCUS_IN_SIGHT,
-                    "in sight",
-                )
-                .await?;
-                browser.press(&by("button", "Generate")).await?;
-                browser.find(&starting("textbox", "prompt")).await?;
-                becomes(
-                    browser,
-                    &what("with one problem"),
-                    IN_THE_WINDOW,
-                    "in sight",
-                )
-                .await?;
-                browser.run(TWO_PROBLEMS, vec![]).await?;
-                browser.press(&by("button", "Generate")).await?;
-                browser
-                    .see_text("Not sent.", crate::studio::TIMEOUT)
+                    becomes(
+                        browser,
+                        &what("at the prompt, itself"),
+                        FOCUS_IN_VIEWPORT,
+                        "in sight",
+                    )
                     .await?;
-                becomes(browser, &what("with several"), IN_THE_WINDOW, "in sight").await?;
+                    browser.press(&by("button", "Generate")).await?;
+                    browser.find(&starting("textbox", "prompt")).await?;
+                    becomes(
+                        browser,
+                        &what("with one problem"),
+                        GENERATE_IN_VIEWPORT,
+                        "in sight",
+                    )
+                    .await?;
+                    browser.run(TWO_PROBLEMS, vec![]).await?;
+                    browser.press(&by("button", "Generate")).await?;
+                    browser
+                        .see_text("Not sent.", crate::studio::TIMEOUT)
+                        .await?;
+                    becomes(
+                        browser,
+                        &what("with several"),
+                        GENERATE_IN_VIEWPORT,
+                        "in sight",
+                    )
+                    .await?;
+                }
             }
-        }
-        Ok(())
-    })
+            Ok(())
+        },
+    )
     .await;
 }
 
-/// Guards against Back that leaves the page, and what was about to be sent, where a person wants the sheet away.
+/// Guards against the browser's Back button leaving the page, and its input, instead of closing the sheet.
 #[tokio::test(flavor = "multi_thread")]
-async fn back_folds_the_sheet_of_parameters_first() {
-    play("back_folds_the_sheet", &[], async |studio| {
-        let browser = studio.browser;
-        browser.set_size(375, 667).await?;
-        browser.open(&studio.address("/")).await?;
-        browser.press(&starting("link", "Tessera")).await?;
-        browser.find(&by("button", "Generate")).await?;
-        let is_open = "return document.querySelector('.more-fields').open";
-        let turn = "document.querySelector('.more-fields > summary').click()";
-        let path = "return location.pathname + location.search";
-        let unfolded = "/models/image/tessera?sheet=more";
-        browser.run(turn, vec![]).await?;
-        becomes(browser, "the address", path, unfolded).await?;
-        browser.client.back().await?;
-        becomes(browser, "the sheet after Back", is_open, false).await?;
-        becomes(browser, "the address", path, "/models/image/tessera").await?;
-        // Folded in another way it leaves no step behind.
-        browser.run(turn, vec![]).await?;
-        becomes(browser, "the address", path, unfolded).await?;
-        browser.run(turn, vec![]).await?;
-        becomes(browser, "the address", path, "/models/image/tessera").await?;
-        browser.client.back().await?;
-        becomes(browser, "the address", path, "/").await
-    })
+async fn back_button_collapses_parameter_sheet_first() {
+    run_steps(
+        "back_button_collapses_parameter_sheet_first",
+        &[],
+        async |studio| {
+            let browser = studio.browser;
+            browser.set_size(375, 667).await?;
+            browser.open(&studio.address("/")).await?;
+            browser.press(&starting("link", "Tessera")).await?;
+            browser.find(&by("button", "Generate")).await?;
+            let is_open = "return document.querySelector('.more-fields').open";
+            let toggle = "document.querySelector('.more-fields > summary').click()";
+            let path = "return location.pathname + location.search";
+            let expanded = "/models/image/tessera?sheet=more";
+            browser.run(toggle, vec![]).await?;
+            becomes(browser, "the address", path, expanded).await?;
+            browser.client.back().await?;
+            becomes(browser, "the sheet after Back", is_open, false).await?;
+            becomes(browser, "the address", path, "/models/image/tessera").await?;
+            // Collapsing it another way leaves no history entry.
+            browser.run(toggle, vec![]).await?;
+            becomes(browser, "the address", path, expanded).await?;
+            browser.run(toggle, vec![]).await?;
+            becomes(browser, "the address", path, "/models/image/tessera").await?;
+            browser.client.back().await?;
+            becomes(browser, "the address", path, "/").await
+        },
+    )
     .await;
 }
 
-/// Guards against a sheet that is closed only by those who know how: by Back, or by a press outside it.
+/// Guards against a sheet that can only be closed in hidden ways: by Back, or by a press outside.
 #[tokio::test(flavor = "multi_thread")]
-async fn the_sheet_is_closed_by_its_button_and_by_its_handle() {
-    play("the_sheet_is_closed", &[], async |studio| {
-        let browser = studio.browser;
-        browser.emulate_touch().await?;
-        browser.set_size(320, 640).await?;
-        open(studio, "/models/image/tessera", "Tessera").await?;
-        let is_open = "return document.querySelector('.more-fields').open";
-        let unfold = "document.querySelector('.more-fields > summary').click()";
-        let handle = "
+async fn sheet_closes_by_close_button_and_by_dragging_handle() {
+    run_steps(
+        "sheet_closes_by_close_button_and_by_dragging_handle",
+        &[],
+        async |studio| {
+            let browser = studio.browser;
+            browser.emulate_touch().await?;
+            browser.set_size(320, 640).await?;
+            open(studio, "/models/image/tessera", "Tessera").await?;
+            let is_open = "return document.querySelector('.more-fields').open";
+            let expand = "document.querySelector('.more-fields > summary').click()";
+            let handle = "
             const { top, width } = document.querySelector('.sheet-handle').getBoundingClientRect();
             return width && top > 0 ? 'in sight' : 'hidden'";
-        let form = browser.find(&by("form", "Input")).await?;
-        becomes(browser, "the handle of a bar", handle, "hidden").await?;
-        browser.run(unfold, vec![]).await?;
-        becomes(browser, "the handle", handle, "in sight").await?;
-        browser.press(&by("button", "Close").within(&form)).await?;
-        becomes(browser, "the sheet after Close", is_open, false).await?;
-        let query = "return location.search";
-        becomes(browser, "the address after Close", query, "").await?;
-        browser.run(unfold, vec![]).await?;
-        becomes(browser, "the sheet", is_open, true).await?;
-        becomes(browser, "the handle", handle, "in sight").await?;
-        let (x, y) = browser.middle_of(".sheet-handle").await?;
-        browser.touch_start((x, y)).await?;
-        browser.touch_move((x, y + 60.0)).await?;
-        browser.touch_end().await?;
-        becomes(browser, "the sheet once drawn down", is_open, false).await?;
-        becomes(browser, "the handle", handle, "hidden").await
-    })
+            let form = browser.find(&by("form", "Input")).await?;
+            becomes(
+                browser,
+                "the handle of the collapsed form",
+                handle,
+                "hidden",
+            )
+            .await?;
+            browser.run(expand, vec![]).await?;
+            becomes(browser, "the handle", handle, "in sight").await?;
+            browser.press(&by("button", "Close").within(&form)).await?;
+            becomes(browser, "the sheet after Close", is_open, false).await?;
+            let query = "return location.search";
+            becomes(browser, "the address after Close", query, "").await?;
+            browser.run(expand, vec![]).await?;
+            becomes(browser, "the sheet", is_open, true).await?;
+            becomes(browser, "the handle", handle, "in sight").await?;
+            let (x, y) = browser.middle_of(".sheet-handle").await?;
+            browser.touch_start((x, y)).await?;
+            browser.touch_move((x, y + 60.0)).await?;
+            browser.touch_end().await?;
+            becomes(browser, "the sheet after dragging it down", is_open, false).await?;
+            becomes(browser, "the handle", handle, "hidden").await
+        },
+    )
     .await;
 }
 
 const IS_OPEN: &str = "return document.querySelector('.more-fields').open";
-const UNFOLD: &str = "document.querySelector('.more-fields > summary').click()";
+const EXPAND: &str = "document.querySelector('.more-fields > summary').click()";
 const ADDRESS: &str = "return location.pathname + location.search";
 
-/// Whether the form is a sheet, a bar that leaves most of the screen to the result, or more than that.
+/// Returns whether the form is an open sheet or a collapsed bar; otherwise its height.
 const FORM: &str = "
     const form = document.querySelector('form[aria-label=Input]');
     const isSheet = form.querySelector('.sheet-handle').checkVisibility();
     return isSheet ? 'a sheet' : form.offsetHeight < innerHeight / 4 ? 'a bar' : `${form.offsetHeight} px high`";
 
-/// A result is there on a phone, and the form is a bar.
-async fn has_result(studio: &Studio<'_>) -> Result<()> {
+/// Generates a result on a phone, with the form collapsed to a bar.
+async fn generate_result(studio: &Studio<'_>) -> Result<()> {
     let browser = studio.browser;
     browser.set_size(375, 667).await?;
-    // What is folded away depends on the size that it is opened at.
+    // The viewport size at load decides which sections are collapsed.
     studio.open("/models/image/tessera").await?;
     studio.type_prompt("a phone's result").await?;
     browser.press(&by("button", "Generate")).await?;
@@ -172,20 +201,20 @@ async fn has_result(studio: &Studio<'_>) -> Result<()> {
     becomes(browser, "the form", FORM, "a bar").await
 }
 
-/// Guards against a sheet that stays open over the result that was just sent for.
+/// Guards against a sheet that stays open over the new result.
 #[tokio::test(flavor = "multi_thread")]
-async fn generate_closes_the_sheet_over_its_result() {
-    let name = "generate_closes_the_sheet";
-    play(name, &["--speed", "0"], async |studio| {
+async fn generate_closes_sheet_that_covers_result() {
+    let name = "generate_closes_sheet_that_covers_result";
+    run_steps(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
-        has_result(studio).await?;
-        // Back in history may scroll to where the page was before.
+        generate_result(studio).await?;
+        // Going back in history may restore the scroll position.
         let scroll = "scrollTo(0, document.documentElement.scrollHeight)";
         browser.run(scroll, vec![]).await?;
-        browser.run(UNFOLD, vec![]).await?;
+        browser.run(EXPAND, vec![]).await?;
         becomes(browser, "the form", FORM, "a sheet").await?;
         browser.press(&by("button", "Generate")).await?;
-        studio.sees_sent(2).await?;
+        studio.wait_for_sent(2).await?;
         becomes(browser, "the sheet after Generate", IS_OPEN, false).await?;
         becomes(browser, "the form", FORM, "a bar").await?;
         becomes(browser, "the address", ADDRESS, "/models/image/tessera").await?;
@@ -197,42 +226,42 @@ async fn generate_closes_the_sheet_over_its_result() {
     .await;
 }
 
-const TO_PROMPT: &str = "document.querySelector('form[aria-label=Input] textarea').focus()";
+const FOCUS_PROMPT: &str = "document.querySelector('form[aria-label=Input] textarea').focus()";
 
-/// Guards against a form that covers the result that was just sent for, since the focus stays in the prompt.
+/// Guards against a form that covers the new result because the focus stays in the prompt.
 #[tokio::test(flavor = "multi_thread")]
-async fn ctrl_enter_in_the_prompt_closes_the_form_over_its_result() {
-    let name = "ctrl_enter_in_the_prompt";
-    play(name, &["--speed", "0"], async |studio| {
+async fn ctrl_enter_in_prompt_closes_sheet_that_covers_result() {
+    let name = "ctrl_enter_in_prompt_closes_sheet_that_covers_result";
+    run_steps(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
-        has_result(studio).await?;
-        browser.run(TO_PROMPT, vec![]).await?;
+        generate_result(studio).await?;
+        browser.run(FOCUS_PROMPT, vec![]).await?;
         becomes(browser, "the form", FORM, "a sheet").await?;
         let send = "
             const init = { key: 'Enter', ctrlKey: true, bubbles: true, cancelable: true };
             document.activeElement.dispatchEvent(new KeyboardEvent('keydown', init))";
         browser.run(send, vec![]).await?;
-        studio.sees_sent(2).await?;
-        becomes(browser, "the form once sent", FORM, "a bar").await?;
+        studio.wait_for_sent(2).await?;
+        becomes(browser, "the form after sending", FORM, "a bar").await?;
         let focused = "return document.activeElement.textContent.trim()";
-        becomes(browser, "what has the focus", focused, "Generate").await
+        becomes(browser, "the focus", focused, "Generate").await
     })
     .await;
 }
 
-/// Guards against a form that can't be folded while it says what was loaded into it.
+/// Guards against a form that can't be collapsed while it shows what was loaded into it.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_form_that_was_loaded_is_folded_until_the_next_load() {
-    let name = "a_form_that_was_loaded";
-    play(name, &["--speed", "0"], async |studio| {
+async fn form_with_load_notice_can_be_collapsed() {
+    let name = "form_with_load_notice_can_be_collapsed";
+    run_steps(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
-        has_result(studio).await?;
+        generate_result(studio).await?;
         let restore = by("button", "Restore previous input");
         studio.type_prompt("another one").await?;
         browser.run("document.activeElement.blur()", vec![]).await?;
         browser.press_in_menu(&by("button", "Edit")).await?;
         browser.find(&restore).await?;
-        browser.run(TO_PROMPT, vec![]).await?;
+        browser.run(FOCUS_PROMPT, vec![]).await?;
         becomes(browser, "the form", FORM, "a sheet").await?;
         let form = browser.find(&by("form", "Input")).await?;
         browser.press(&by("button", "Close").within(&form)).await?;
@@ -248,13 +277,13 @@ async fn a_form_that_was_loaded_is_folded_until_the_next_load() {
     .await;
 }
 
-/// Guards against Back that folds the fields and leaves the form a sheet, so that the next one leaves the page.
+/// Guards against the Back button collapsing only the fields and leaving the sheet open.
 #[tokio::test(flavor = "multi_thread")]
-async fn one_press_of_back_closes_the_sheet_over_a_result() {
-    let name = "one_press_of_back";
-    play(name, &["--speed", "0"], async |studio| {
+async fn back_button_closes_sheet_over_result_in_one_step() {
+    let name = "back_button_closes_sheet_over_result_in_one_step";
+    run_steps(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
-        has_result(studio).await?;
+        generate_result(studio).await?;
         let address = "/models/image/tessera?sheet=more";
         browser.press(&by("button", "Show the form")).await?;
         becomes(browser, "the address", ADDRESS, address).await?;
@@ -263,21 +292,21 @@ async fn one_press_of_back_closes_the_sheet_over_a_result() {
         becomes(browser, "the form after Back", FORM, "a bar").await?;
         becomes(browser, "the address", ADDRESS, "/models/image/tessera").await?;
         let focused = "return document.activeElement.ariaLabel";
-        becomes(browser, "what has the focus", focused, "Show the form").await?;
-        // The same by its button.
+        becomes(browser, "the focus", focused, "Show the form").await?;
+        // The Close button does the same.
         browser.press(&by("button", "Show the form")).await?;
         becomes(browser, "the address", ADDRESS, address).await?;
         let form = browser.find(&by("form", "Input")).await?;
         browser.press(&by("button", "Close").within(&form)).await?;
         becomes(browser, "the form after Close", FORM, "a bar").await?;
-        becomes(browser, "what has the focus", focused, "Show the form").await
+        becomes(browser, "the focus", focused, "Show the form").await
     })
     .await;
 }
 
-const UNFOLDED: &str = "Show the form";
+const SHOW_FORM: &str = "Show the form";
 
-/// The name of what has the focus.
+/// Returns the name of the focused element.
 const FOCUSED: &str = "
     const it = document.activeElement;
     return it.ariaLabel ?? it.innerText";
@@ -288,21 +317,21 @@ async fn press_escape(studio: &Studio<'_>) -> Result<()> {
     Ok(focused.send_keys(&escape).await?)
 }
 
-/// Guards against Back that leaves the page from a sheet that was opened by its prompt, and against a sheet that Escape does
-/// not close.
+/// Guards against the Back button leaving the page when the prompt has opened the sheet, and against a sheet that
+/// Escape does not close.
 #[tokio::test(flavor = "multi_thread")]
-async fn back_and_escape_close_the_sheet_that_the_prompt_has_opened() {
-    let name = "back_and_escape_close_the_sheet";
-    play(name, &["--speed", "0"], async |studio| {
+async fn back_button_and_escape_close_sheet_opened_by_prompt() {
+    let name = "back_button_and_escape_close_sheet_opened_by_prompt";
+    run_steps(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
-        has_result(studio).await?;
+        generate_result(studio).await?;
         let page = "/models/image/tessera";
         for (opens, address) in [("prompt", "?sheet=form"), ("More", "?sheet=more")] {
             for closes in ["Back", "Escape"] {
                 browser.press(&starting("textbox", "prompt")).await?;
                 becomes(browser, "the form", FORM, "a sheet").await?;
                 if opens == "More" {
-                    browser.run(UNFOLD, vec![]).await?;
+                    browser.run(EXPAND, vec![]).await?;
                 }
                 becomes(
                     browser,
@@ -318,10 +347,10 @@ async fn back_and_escape_close_the_sheet_that_the_prompt_has_opened() {
                 let what = format!("the form opened by {opens} after {closes}");
                 becomes(browser, &what, FORM, "a bar").await?;
                 becomes(browser, "the address", ADDRESS, page).await?;
-                becomes(browser, "what has the focus", FOCUSED, UNFOLDED).await?;
+                becomes(browser, "the focus", FOCUSED, SHOW_FORM).await?;
             }
         }
-        // Folded in another way it leaves no step behind.
+        // Collapsing it another way leaves no history entry.
         browser.press(&starting("textbox", "prompt")).await?;
         becomes(
             browser,
@@ -336,17 +365,17 @@ async fn back_and_escape_close_the_sheet_that_the_prompt_has_opened() {
     .await;
 }
 
-/// Guards against Back that closes the sheet beneath the dialog that was opened from it, and against keys that go nowhere
-/// after it.
+/// Guards against the Back button closing the sheet below the dialog that was opened from it, and against a lost
+/// focus afterwards.
 #[tokio::test(flavor = "multi_thread")]
-async fn back_and_escape_close_presets_before_the_sheet() {
-    let name = "back_and_escape_close_presets";
-    play(name, &["--speed", "0"], async |studio| {
+async fn back_button_and_escape_close_presets_before_sheet() {
+    let name = "back_button_and_escape_close_presets_before_sheet";
+    run_steps(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
-        has_result(studio).await?;
+        generate_result(studio).await?;
         let page = "/models/image/tessera";
         let sheet = format!("{page}?sheet=more");
-        browser.press(&by("button", UNFOLDED)).await?;
+        browser.press(&by("button", SHOW_FORM)).await?;
         becomes(browser, "the address", ADDRESS, sheet.as_str()).await?;
         for closes in ["Back", "Escape"] {
             browser.press(&by("button", "Presets")).await?;
@@ -360,35 +389,35 @@ async fn back_and_escape_close_presets_before_the_sheet() {
             browser.find_gone(&by("dialog", "Presets")).await?;
             becomes(browser, "the address", ADDRESS, sheet.as_str()).await?;
             becomes(browser, "the form", FORM, "a sheet").await?;
-            becomes(browser, "what has the focus", FOCUSED, "Presets").await?;
+            becomes(browser, "the focus", FOCUSED, "Presets").await?;
         }
         press_escape(studio).await?;
         becomes(browser, "the form", FORM, "a bar").await?;
         becomes(browser, "the address", ADDRESS, page).await?;
-        becomes(browser, "what has the focus", FOCUSED, UNFOLDED).await
+        becomes(browser, "the focus", FOCUSED, SHOW_FORM).await
     })
     .await;
 }
 
-/// Guards against steps of the history that lead nowhere, left by a dialog that was closed after a reload or Forward.
+/// Guards against dead history entries left by a dialog that was closed after a reload or Forward.
 #[tokio::test(flavor = "multi_thread")]
-async fn presets_and_the_sheet_leave_no_step_behind_after_a_reload_or_forward() {
-    let name = "no_step_behind";
-    play(name, &["--speed", "0"], async |studio| {
+async fn presets_and_sheet_leave_no_history_entry_after_reload_or_forward() {
+    let name = "presets_and_sheet_leave_no_history_entry_after_reload_or_forward";
+    run_steps(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
-        has_result(studio).await?;
+        generate_result(studio).await?;
         browser.press(&by("link", "Models")).await?;
         browser.find(&by("heading", "Models")).await?;
         browser.press(&starting("link", "Tessera")).await?;
         let page = "/models/image/tessera";
         let presets = by("dialog", "Presets");
-        for again in ["Reload", "Forward"] {
-            browser.press(&by("button", UNFOLDED)).await?;
+        for action in ["Reload", "Forward"] {
+            browser.press(&by("button", SHOW_FORM)).await?;
             browser.press(&by("button", "Presets")).await?;
             browser.find(&presets).await?;
             let address = format!("{page}?sheet=more&presets=open");
             becomes(browser, "the address", ADDRESS, address.as_str()).await?;
-            match again {
+            match action {
                 "Reload" => browser.reload().await?,
                 _ => {
                     browser.client.back().await?;
@@ -401,29 +430,29 @@ async fn presets_and_the_sheet_leave_no_step_behind_after_a_reload_or_forward() 
             press_escape(studio).await?;
             browser.find_gone(&presets).await?;
             let sheet = format!("{page}?sheet=more");
-            becomes(browser, again, ADDRESS, sheet.as_str()).await?;
-            becomes(browser, again, FORM, "a sheet").await?;
+            becomes(browser, action, ADDRESS, sheet.as_str()).await?;
+            becomes(browser, action, FORM, "a sheet").await?;
             press_escape(studio).await?;
-            becomes(browser, again, FORM, "a bar").await?;
-            becomes(browser, again, ADDRESS, page).await?;
+            becomes(browser, action, FORM, "a bar").await?;
+            becomes(browser, action, ADDRESS, page).await?;
         }
         browser.client.back().await?;
-        becomes(browser, "the page before", ADDRESS, "/").await
+        becomes(browser, "the previous page", ADDRESS, "/").await
     })
     .await;
 }
 
-/// Guards against an input as JSON that covers half of the result, and can't be folded, and against keys that go nowhere
-/// once it is.
+/// Guards against a JSON input that covers half of the result and can't be collapsed, and against a lost focus after
+/// collapsing it.
 #[tokio::test(flavor = "multi_thread")]
-async fn an_input_as_json_is_folded_like_a_form() {
-    let name = "an_input_as_json_is_folded";
-    play(name, &["--speed", "0"], async |studio| {
+async fn json_input_collapses_like_form() {
+    let name = "json_input_collapses_like_form";
+    run_steps(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
-        has_result(studio).await?;
+        generate_result(studio).await?;
         let text = by("textbox", "Input as JSON");
         let page = "/models/image/tessera";
-        browser.press(&by("button", UNFOLDED)).await?;
+        browser.press(&by("button", SHOW_FORM)).await?;
         browser.press(&by("radio", "JSON")).await?;
         browser.find(&text).await?;
         for closes in ["Back", "Escape"] {
@@ -434,10 +463,10 @@ async fn an_input_as_json_is_folded_like_a_form() {
             }
             becomes(browser, "the form", FORM, "a bar").await?;
             becomes(browser, "the address", ADDRESS, page).await?;
-            becomes(browser, "what has the focus", FOCUSED, UNFOLDED).await?;
+            becomes(browser, "the focus", FOCUSED, SHOW_FORM).await?;
             browser.press(&text).await?;
         }
-        // A press of Generate opens what is wrong.
+        // Pressing Generate opens the invalid text.
         becomes(browser, "the form", FORM, "a sheet").await?;
         browser.fill(&text, "{").await?;
         press_escape(studio).await?;
@@ -445,35 +474,39 @@ async fn an_input_as_json_is_folded_like_a_form() {
         browser.press(&by("button", "Generate")).await?;
         becomes(browser, "the form", FORM, "a sheet").await?;
         let focused = "return document.activeElement.id";
-        becomes(browser, "what has the focus", focused, "input-json").await
+        becomes(browser, "the focus", focused, "input-json").await
     })
     .await;
 }
 
-/// Guards against an address that names a sheet where there is none.
+/// Guards against an address that names a sheet on a wide page.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_window_that_is_widened_has_no_sheet_in_its_address() {
-    play("a_window_that_is_widened", &[], async |studio| {
-        let browser = studio.browser;
-        browser.set_size(375, 667).await?;
-        studio.open("/models/image/tessera").await?;
-        browser.run(UNFOLD, vec![]).await?;
-        let sheet = "/models/image/tessera?sheet=more";
-        becomes(browser, "the address", ADDRESS, sheet).await?;
-        browser.set_size(1280, 900).await?;
-        becomes(browser, "the address", ADDRESS, "/models/image/tessera").await
-    })
+async fn widening_window_removes_sheet_from_address() {
+    run_steps(
+        "widening_window_removes_sheet_from_address",
+        &[],
+        async |studio| {
+            let browser = studio.browser;
+            browser.set_size(375, 667).await?;
+            studio.open("/models/image/tessera").await?;
+            browser.run(EXPAND, vec![]).await?;
+            let sheet = "/models/image/tessera?sheet=more";
+            becomes(browser, "the address", ADDRESS, sheet).await?;
+            browser.set_size(1280, 900).await?;
+            becomes(browser, "the address", ADDRESS, "/models/image/tessera").await
+        },
+    )
     .await;
 }
 
-/// Guards against a form that covers half of the result, and can't be folded, while something in it is wrong.
+/// Guards against a form that can't be collapsed while it has problems, and covers half of the result.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_form_with_problems_is_folded_and_says_so() {
-    let name = "a_form_with_problems_is_folded";
-    play(name, &["--speed", "0"], async |studio| {
+async fn form_with_problems_can_be_collapsed() {
+    let name = "form_with_problems_can_be_collapsed";
+    run_steps(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
-        has_result(studio).await?;
-        browser.run(UNFOLD, vec![]).await?;
+        generate_result(studio).await?;
+        browser.run(EXPAND, vec![]).await?;
         becomes(browser, "the form", FORM, "a sheet").await?;
         browser.run(TWO_PROBLEMS, vec![]).await?;
         browser.press(&by("button", "Generate")).await?;
@@ -489,7 +522,7 @@ async fn a_form_with_problems_is_folded_and_says_so() {
             .await?;
         let focused = "return document.activeElement.role";
         browser.press(&by("button", "Generate")).await?;
-        becomes(browser, "what has the focus", focused, "alert").await?;
+        becomes(browser, "the focus", focused, "alert").await?;
         becomes(browser, "the form after Generate", FORM, "a sheet").await
     })
     .await;
@@ -503,55 +536,55 @@ async fn open(studio: &Studio<'_>, path: &str, heading: &str) -> Result<()> {
     Ok(())
 }
 
-/// A slider, and its field.
+/// Finds a slider and its field.
 const SLIDER: &str = "
     const slider = document.querySelector('form[aria-label=Input] .number:has([type=range]) [type=range]');
     const field = slider.closest('.field');";
 
-/// Guards against outputs that are paid for since a finger that scrolled came down on their slider.
+/// Guards against a touch scroll that changes a slider, for instance the number of outputs.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_finger_that_scrolls_sets_no_slider() {
-    play("a_finger_that_scrolls", &[], async |studio| {
+async fn touch_scroll_over_slider_keeps_its_value() {
+    run_steps("touch_scroll_over_slider_keeps_its_value", &[], async |studio| {
         let browser = studio.browser;
         browser.needs(Capability::DevTools)?;
         browser.set_size(390, 844).await?;
         open(studio, "/models/image/tessera", "Tessera").await?;
-        let unfold = "
+        let expand = "
             const form = document.querySelector('form[aria-label=Input]');
             form.querySelector('textarea').focus();
             form.querySelector('.more-fields').open = true";
-        browser.run(unfold, vec![]).await?;
+        browser.run(expand, vec![]).await?;
         let touches = json!({ "enabled": true });
         browser
             .devtools("Emulation.setTouchEmulationEnabled", touches)
             .await?;
         let is_set = format!(
-            "{SLIDER} return field.querySelector('.reset:not(.explain)') ? 'entered' : 'as it was'"
+            "{SLIDER} return field.querySelector('.reset:not(.explain)') ? 'changed' : 'unchanged'"
         );
-        becomes(browser, "the value before", &is_set, "as it was").await?;
-        touch(studio, 0.0, -200.0).await?;
-        becomes(browser, "the value after a scroll", &is_set, "as it was").await?;
+        becomes(browser, "the initial value", &is_set, "unchanged").await?;
+        swipe(studio, 0.0, -200.0).await?;
+        becomes(browser, "the value after a scroll", &is_set, "unchanged").await?;
         let scrolled = "
             const form = document.querySelector('form[aria-label=Input] .form-scroll');
             return String(form.scrollTop + scrollY > 0)";
-        becomes(browser, "that it scrolled", scrolled, "true").await?;
-        touch(studio, 0.0, 0.0).await?;
-        becomes(browser, "the value after a tap", &is_set, "entered").await?;
+        becomes(browser, "whether it scrolled", scrolled, "true").await?;
+        swipe(studio, 0.0, 0.0).await?;
+        becomes(browser, "the value after a tap", &is_set, "changed").await?;
         browser.press(&by("button", "Back to the default")).await?;
-        touch(studio, 40.0, 0.0).await?;
+        swipe(studio, 40.0, 0.0).await?;
         becomes(
             browser,
-            "the value after a finger along it",
+            "the value after a horizontal swipe",
             &is_set,
-            "entered",
+            "changed",
         )
         .await
     })
     .await;
 }
 
-/// A finger comes down in the middle of the slider, moves so far, in px, and leaves it.
-async fn touch(studio: &Studio<'_>, across: f64, down: f64) -> Result<()> {
+/// Touches the middle of the slider, moves the finger by this distance in px, and lifts it.
+async fn swipe(studio: &Studio<'_>, across: f64, down: f64) -> Result<()> {
     const STEPS: u32 = 10;
     let browser = studio.browser;
     let middle = format!(

@@ -1,21 +1,21 @@
-//! What the service refuses, and what it would refuse.
+//! Tests of requests that the service rejects, or would reject.
 
-use crate::studio::{MODEL, TIMEOUT, play};
+use crate::studio::{MODEL, TIMEOUT, run_steps};
 use atelier_end_to_end::fault::{Fault, Rule};
 use atelier_end_to_end::find::{by, starting};
 use atelier_end_to_end::wait::becomes;
 
-/// Guards against a refusal that names a parameter, of which the form shows nothing, next to a Retry that is refused
-/// again.
+/// Guards against a rejection that names a parameter without a mark in the form, with a Retry button that would be
+/// rejected again.
 #[tokio::test(flavor = "multi_thread")]
-async fn what_the_service_refuses_is_marked_where_it_stands() {
-    play("what_the_service_refuses", &["--speed", "0"], async |studio| {
+async fn parameter_named_in_rejection_is_marked() {
+    run_steps("parameter_named_in_rejection_is_marked", &["--speed", "0"], async |studio| {
         let browser = studio.browser;
-        let says = Fault::Says {
+        let rejection = Fault::StatusWithMessage {
             status: 422,
             message: "num_outputs must be at least 2".into(),
         };
-        studio.proxy.add(Rule::next(1, "/v2/generate", says));
+        studio.proxy.add(Rule::next(1, "/v2/generate", rejection));
         studio.type_prompt("amber").await?;
         browser
             .fill(&by("spinbutton", "num_outputs"), "1")
@@ -24,61 +24,65 @@ async fn what_the_service_refuses_is_marked_where_it_stands() {
         let marked = "
             const marked = [...document.querySelectorAll('.form [aria-invalid=true]')];
             return marked.map(it => it.closest('.field').querySelector('.problem').innerText).join()";
-        let said = "The service refused it: num_outputs must be at least 2.";
-        becomes(browser, "what is marked", marked, said).await?;
+        let message = "The service refused it: num_outputs must be at least 2.";
+        becomes(browser, "the marked fields", marked, message).await?;
         let offered = "
             const buttons = [...document.querySelectorAll('.task-actions button')];
             return buttons.filter(it => it.checkVisibility()).map(it => it.innerText.trim()).slice(0, 2).join()";
-        becomes(browser, "what comes first", offered, "Edit,Remove").await?;
+        becomes(browser, "the first actions", offered, "Edit,Remove").await?;
         browser.press(&by("link", "num_outputs")).await?;
         let at = "return document.activeElement === document.querySelector('.form [aria-invalid=true]')";
-        becomes(browser, "whether the focus is there", at, true).await?;
+        becomes(browser, "whether the marked field has the focus", at, true).await?;
         browser
             .fill(&by("spinbutton", "num_outputs"), "2")
             .await?;
-        becomes(browser, "what is marked of another value", marked, "").await?;
+        becomes(browser, "the marked fields with another value", marked, "").await?;
         browser.press(&by("button", "Generate")).await?;
         browser.see_text("Completed", TIMEOUT).await
     })
     .await;
 }
 
-/// Guards against a prompt that is written before the page says that nothing can be sent, and against a person who
-/// looks for what is set already.
+/// Guards against a prompt that is typed before the page shows that nothing can be sent, and against a message that
+/// lists a setting that is already set.
 #[tokio::test(flavor = "multi_thread")]
-async fn that_an_account_is_needed_is_said_before_the_press() {
-    play("that_an_account_is_needed", &[], async |studio| {
-        let browser = studio.browser;
-        let field = "guest".to_owned();
-        let hide = Rule::every("/api/models", Fault::HideField { field });
-        studio.proxy.add(hide);
-        studio.open(MODEL).await?;
-        let why = "return document.querySelector('.form .why')?.innerText.trim() ?? ''";
-        let both = "Needs an account: User ID and Access token in Settings";
-        becomes(browser, "what is needed", why, both).await?;
-        browser.open(&studio.address("/settings")).await?;
-        browser.fill(&by("textbox", "User ID"), "me").await?;
-        browser.press(&by("button", "Save")).await?;
-        browser.press(&by("link", "Models")).await?;
-        studio.open(MODEL).await?;
-        let token = "Needs an account: Access token in Settings";
-        becomes(browser, "what is needed still", why, token).await?;
-        browser
-            .fill(&starting("textbox", "prompt"), "amber")
-            .await?;
-        browser.press(&by("button", "Generate")).await?;
-        browser
-            .see_text("Not sent. Access token is not set yet.", TIMEOUT)
-            .await
-    })
+async fn account_requirement_is_shown_before_generate_is_pressed() {
+    run_steps(
+        "account_requirement_is_shown_before_generate_is_pressed",
+        &[],
+        async |studio| {
+            let browser = studio.browser;
+            let field = "guest".to_owned();
+            let hide = Rule::every("/api/models", Fault::HideField { field });
+            studio.proxy.add(hide);
+            studio.open(MODEL).await?;
+            let why = "return document.querySelector('.form .why')?.innerText.trim() ?? ''";
+            let both = "Needs an account: User ID and Access token in Settings";
+            becomes(browser, "the missing settings", why, both).await?;
+            browser.open(&studio.address("/settings")).await?;
+            browser.fill(&by("textbox", "User ID"), "me").await?;
+            browser.press(&by("button", "Save")).await?;
+            browser.press(&by("link", "Models")).await?;
+            studio.open(MODEL).await?;
+            let token = "Needs an account: Access token in Settings";
+            becomes(browser, "the missing setting", why, token).await?;
+            browser
+                .fill(&starting("textbox", "prompt"), "amber")
+                .await?;
+            browser.press(&by("button", "Generate")).await?;
+            browser
+                .see_text("Not sent. Access token is not set yet.", TIMEOUT)
+                .await
+        },
+    )
     .await;
 }
 
-/// Guards against a Retry that is refused again before anything else: what is to be set right is in Settings, or at the
+/// Guards against Retry as the first action when it would be rejected again: the fix is in Settings, or at the
 /// service.
 #[tokio::test(flavor = "multi_thread")]
-async fn what_helps_against_a_refusal_comes_first() {
-    play("what_helps_against_a_refusal", &["--speed", "0"], async |studio| {
+async fn most_useful_action_after_rejection_comes_first() {
+    run_steps("most_useful_action_after_rejection_comes_first", &["--speed", "0"], async |studio| {
         let browser = studio.browser;
         let status = |status| Fault::Status {
             status,
@@ -90,19 +94,19 @@ async fn what_helps_against_a_refusal_comes_first() {
         studio.proxy.add(Rule::next(1, "/v2/generate", status(402)));
         studio.type_prompt("amber").await?;
         browser.press(&by("button", "Generate")).await?;
-        becomes(browser, "what comes first", offered, "Retry,Edit").await?;
+        becomes(browser, "the first actions", offered, "Retry,Edit").await?;
         browser
             .see_text("Add some at the service, then retry.", TIMEOUT)
             .await?;
         studio.proxy.add(Rule::next(1, "/v2/generate", status(401)));
-        // The same once more would be the second half of a double click.
+        // The same prompt again would count as a double click.
         studio.type_prompt("umber").await?;
         browser.press(&by("button", "Generate")).await?;
-        becomes(browser, "what comes first", offered, "Open Settings,Retry").await?;
-        // Guards against a message that names the page and leaves the way there to be found.
+        becomes(browser, "the first actions", offered, "Open Settings,Retry").await?;
+        // Guards against a message that names a page without a link to it.
         let result = browser.find(&by("region", "Result")).await?;
-        let said = "Check User ID and Access token in Settings.";
-        browser.see_text(said, TIMEOUT).await?;
+        let message = "Check User ID and Access token in Settings.";
+        browser.see_text(message, TIMEOUT).await?;
         browser
             .press(&by("link", "Settings").within(&result))
             .await?;

@@ -1,13 +1,13 @@
-//! An output goes on as the input of another model.
+//! Tests of using an output as the input of another model.
 
-use crate::studio::{Studio, TIMEOUT, play};
+use crate::studio::{Studio, TIMEOUT, run_steps};
 use atelier_end_to_end::Result;
 use atelier_end_to_end::find::{by, starting};
 use atelier_end_to_end::service::Service;
 use atelier_end_to_end::story::drive;
 use atelier_end_to_end::wait::{Seen, becomes, until};
 
-async fn make(studio: &Studio<'_>) -> Result<()> {
+async fn generate_output(studio: &Studio<'_>) -> Result<()> {
     studio.type_prompt("glass").await?;
     let browser = studio.browser;
     browser.press(&by("button", "Generate")).await?;
@@ -17,16 +17,16 @@ async fn make(studio: &Studio<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Guards against an output that can be used elsewhere only by a person who knows where, and against its
-/// address ending in the form that the person leaves.
+/// Guards against an output whose next models can't be found, and against its address ending up in the form of the
+/// previous page.
 #[tokio::test(flavor = "multi_thread")]
-async fn an_output_is_put_into_the_form_of_a_model_that_takes_it() {
-    play(
-        "an_output_is_put_into_a_form",
+async fn output_can_be_used_as_input_of_another_model() {
+    run_steps(
+        "output_can_be_used_as_input_of_another_model",
         &["--speed", "0"],
         async |studio| {
             let browser = studio.browser;
-            make(studio).await?;
+            generate_output(studio).await?;
             browser.press_in_menu(&by("button", "Use as input")).await?;
             browser.press(&starting("link", "Repaint")).await?;
             browser.find(&by("heading", "Repaint")).await?;
@@ -39,7 +39,7 @@ async fn an_output_is_put_into_the_form_of_a_model_that_takes_it() {
                 })
             })
             .await?;
-            // Nothing stood there before.
+            // The form was empty before, so there is no input to restore.
             browser
                 .find_gone(&by("button", "Restore previous input"))
                 .await
@@ -48,27 +48,28 @@ async fn an_output_is_put_into_the_form_of_a_model_that_takes_it() {
     .await;
 }
 
-/// Guards against a picture over which a pointer finds nothing, and against controls that readers and keys meet twice.
+/// Guards against a picture without hover buttons, and against buttons that screen readers and the keyboard reach
+/// twice.
 #[tokio::test(flavor = "multi_thread")]
-async fn an_output_is_an_input_at_one_press_over_it() {
-    play("an_input_at_one_press", &["--speed", "0"], async |studio| {
+async fn hover_buttons_on_picture_include_use_as_input() {
+    run_steps("hover_buttons_on_picture_include_use_as_input", &["--speed", "0"], async |studio| {
         let browser = studio.browser;
-        make(studio).await?;
-        let come = "
+        generate_output(studio).await?;
+        let enter = "
             const picture = document.querySelector('.result .picture');
             picture.dispatchEvent(new PointerEvent('pointerenter', { pointerType: 'mouse' }))";
-        browser.run(come, vec![]).await?;
+        browser.run(enter, vec![]).await?;
         let over = "
             const buttons = [...document.querySelectorAll('.result .over button')];
             const names = buttons.map(it => it.ariaLabel ?? it.textContent.trim());
-            const isSpared = buttons.every(it => it.tabIndex === -1 && it.closest('[aria-hidden=true]'));
-            return `${names.join()} ${isSpared ? 'once' : 'twice'}`";
+            const isHidden = buttons.every(it => it.tabIndex === -1 && it.closest('[aria-hidden=true]'));
+            return `${names.join()} ${isHidden ? 'once' : 'twice'}`";
         let all = "Favorite,Vary,Use as input,Download once";
-        becomes(browser, "what lies over it", over, all).await?;
+        becomes(browser, "the hover buttons", over, all).await?;
         let press = "document.querySelector('.result .over [popovertarget]').click()";
         browser.run(press, vec![]).await?;
-        // A pointer that comes once more closes nothing.
-        browser.run(come, vec![]).await?;
+        // Another pointerenter event closes nothing.
+        browser.run(enter, vec![]).await?;
         browser.press(&starting("link", "Repaint")).await?;
         browser.find(&by("heading", "Repaint")).await?;
         Ok(())
@@ -76,40 +77,47 @@ async fn an_output_is_an_input_at_one_press_over_it() {
     .await;
 }
 
-/// Guards against earlier prompts that only who has an Alt key can have, and against what was typed that is gone with
-/// the first look at one.
+/// Guards against earlier prompts that need an Alt key, and against typed text that is lost when an earlier prompt is
+/// chosen.
 #[tokio::test(flavor = "multi_thread")]
-async fn earlier_prompts_are_taken_from_a_menu() {
-    play("earlier_prompts", &["--speed", "0"], async |studio| {
-        let browser = studio.browser;
-        let menu = by("button", "Earlier prompts");
-        assert!(browser.find_all(&menu).await?.is_empty(), "of none");
-        for (sent, prompt) in ["first light", "second light"].into_iter().enumerate() {
-            studio.type_prompt(prompt).await?;
-            browser.press(&by("button", "Generate")).await?;
-            studio.sees_sent(sent + 1).await?;
-        }
-        studio.type_prompt("half a thought").await?;
-        for prompt in ["first light", "second light", "half a thought"] {
-            browser.press(&menu).await?;
-            browser
-                .press(
-                    &by("button", prompt)
-                        .within(&browser.find(&by("group", "Earlier prompts")).await?),
-                )
-                .await?;
-            studio.sees_prompt(prompt).await?;
-        }
-        let focused = "return document.activeElement.tagName";
-        becomes(browser, "where the keys are", focused, "TEXTAREA").await
-    })
+async fn earlier_prompts_can_be_chosen_from_menu() {
+    run_steps(
+        "earlier_prompts_can_be_chosen_from_menu",
+        &["--speed", "0"],
+        async |studio| {
+            let browser = studio.browser;
+            let menu = by("button", "Earlier prompts");
+            assert!(
+                browser.find_all(&menu).await?.is_empty(),
+                "a menu without prompts"
+            );
+            for (sent, prompt) in ["first light", "second light"].into_iter().enumerate() {
+                studio.type_prompt(prompt).await?;
+                browser.press(&by("button", "Generate")).await?;
+                studio.wait_for_sent(sent + 1).await?;
+            }
+            studio.type_prompt("half a thought").await?;
+            for prompt in ["first light", "second light", "half a thought"] {
+                browser.press(&menu).await?;
+                browser
+                    .press(
+                        &by("button", prompt)
+                            .within(&browser.find(&by("group", "Earlier prompts")).await?),
+                    )
+                    .await?;
+                studio.wait_for_prompt(prompt).await?;
+            }
+            let focused = "return document.activeElement.tagName";
+            becomes(browser, "the focus", focused, "TEXTAREA").await
+        },
+    )
     .await;
 }
 
-/// Guards against a button that opens a menu only to say that there is nothing in it.
+/// Guards against a button that opens an empty menu.
 #[tokio::test(flavor = "multi_thread")]
-async fn that_no_model_takes_an_output_is_said_before_a_press() {
-    drive("that_no_model_takes_an_output", async |browser| {
+async fn use_as_input_is_disabled_if_no_model_accepts_output() {
+    drive("use_as_input_is_disabled_if_no_model_accepts_output", async |browser| {
         let service = Service::with_site(&["--speed", "0"]).await?;
         browser.set_size(1440, 900).await?;
         let address = format!("{}/models/audio/reverie?prompt=slow+rain", service.address());
@@ -117,11 +125,11 @@ async fn that_no_model_takes_an_output_is_said_before_a_press() {
         browser.fill(&starting("textbox", "prompt"), "slow rain").await?;
         browser.press(&by("button", "Generate")).await?;
         browser.find_for(&by("button", "Run again"), TIMEOUT).await?;
-        // It keeps its name, and says why not.
+        // The disabled button keeps its name and shows the reason.
         let why = "
             const button = [...document.querySelectorAll('.menu button')].find(it => it.textContent.trim() === 'Use as input');
             return `${button?.ariaDisabled} ${button?.title}`";
-        becomes(browser, "why not", why, "true No model takes it.").await?;
+        becomes(browser, "the reason", why, "true No model takes it.").await?;
         browser.press_in_menu(&by("button", "Use as input")).await?;
         browser.see_text("No model takes it.", TIMEOUT).await?;
         let menus = "return String(document.querySelectorAll(':popover-open').length)";

@@ -1,4 +1,4 @@
-//! A person at the page of a model, a fault proxy, and the service behind it.
+//! The browser at a model page, with the fault proxy and the service.
 
 use atelier_end_to_end::Result;
 use atelier_end_to_end::find::{by, starting};
@@ -11,9 +11,9 @@ use std::time::Duration;
 
 pub use atelier_end_to_end::studio::{MODEL, TIMEOUT};
 
-/// Helps to find what a person would press, in scripts that have to be quicker than WebDriver.
-const FINDING: &str = "
-    // By the clock of the page, if a test moves that.
+/// JavaScript helpers for user actions that must be faster than WebDriver commands.
+const HELPERS: &str = "
+    // Uses the fake clock of the page, if it has one.
     const pause = ms => window.testClock?.advance(ms) ?? new Promise(done => setTimeout(done, ms));
     const button = name => [...document.querySelectorAll('button')]
         .find(each => each.checkVisibility() && each.textContent.trim() === name);
@@ -22,12 +22,12 @@ const FINDING: &str = "
         field().value = text;
         field().dispatchEvent(new Event('input', { bubbles: true }));
     };
-    // As a hand does: the second press goes where the first went, whatever is there by then.
+    // Clicks twice at the same position, even if the page shows another element there for the second click.
     const twice = async (name, ms) => {
         const pressed = button(name);
         pressed.scrollIntoView({ block: 'center' });
         const box = pressed.getBoundingClientRect();
-        // However late a busy page comes to it.
+        // Sets the time stamps explicitly, so that a busy page does not change the interval.
         const at = new Event('click').timeStamp;
         const press = (element, ms) => {
             const click = new MouseEvent('click', { bubbles: true, cancelable: true, view: window });
@@ -50,8 +50,8 @@ impl<'a> Deref for Studio<'a> {
     }
 }
 
-/// Runs the steps at the model's page.
-pub async fn play(
+/// Runs the steps on the model page.
+pub async fn run_steps(
     name: &str,
     service: &[&str],
     steps: impl AsyncFnOnce(&Studio<'_>) -> Result<()>,
@@ -66,7 +66,7 @@ pub async fn play(
 }
 
 impl Studio<'_> {
-    /// Loads the page of the model with a clock that stands and that the test moves.
+    /// Loads the model page with a stopped clock, which the test can advance.
     pub async fn stop_clock(&self) -> Result<()> {
         self.proxy.control_clock(self.browser).await?;
         self.open(MODEL).await?;
@@ -74,19 +74,19 @@ impl Studio<'_> {
         Ok(())
     }
 
-    /// Moves the clock of the page.
+    /// Moves the clock of the page forward.
     pub async fn advance_clock(&self, by: Duration) -> Result<()> {
         self.proxy.advance_clock(self.browser, by).await
     }
 
-    /// Loads a page of the model afresh.
+    /// Loads a page of the model.
     pub async fn open(&self, path: &str) -> Result<()> {
         self.browser.open(&self.address(path)).await?;
-        self.is_open().await
+        self.wait_until_open().await
     }
 
-    /// The page of the model is there, and who may send to the service is known.
-    pub async fn is_open(&self) -> Result<()> {
+    /// Waits until the model page and its form are shown.
+    pub async fn wait_until_open(&self) -> Result<()> {
         self.browser.find(&by("heading", MODEL_NAME)).await?;
         self.browser.find(&by("form", "Input")).await?;
         Ok(())
@@ -98,46 +98,50 @@ impl Studio<'_> {
             .await
     }
 
-    /// Waits until this stands in the prompt.
-    pub async fn sees_prompt(&self, wanted: &str) -> Result<()> {
-        until(format!("the prompt “{wanted}”"), TIMEOUT, async || {
-            let prompt = self.browser.find(&starting("textbox", "prompt")).await?;
-            let text = prompt.prop("value").await?.unwrap_or_default();
-            Ok(if text == wanted {
-                Seen::Yes(())
-            } else {
-                Seen::NotYet(format!("it is “{text}”"))
-            })
-        })
+    /// Waits until the prompt field has this text.
+    pub async fn wait_for_prompt(&self, expected: &str) -> Result<()> {
+        until(
+            format!("the prompt “{expected}”"),
+            TIMEOUT,
+            async || {
+                let prompt = self.browser.find(&starting("textbox", "prompt")).await?;
+                let text = prompt.prop("value").await?.unwrap_or_default();
+                Ok(if text == expected {
+                    Seen::Yes(())
+                } else {
+                    Seen::NotYet(format!("the prompt is “{text}”"))
+                })
+            },
+        )
         .await
     }
 
-    /// Runs a script that may use what [`FINDING`] has.
-    pub async fn hand(&self, script: &str) -> Result<Value> {
-        let script = format!("{FINDING} return (async () => {{ {script} }})()");
+    /// Runs a script that may use [`HELPERS`].
+    pub async fn run_script(&self, script: &str) -> Result<Value> {
+        let script = format!("{HELPERS} return (async () => {{ {script} }})()");
         self.browser.run(&script, vec![]).await
     }
 
-    /// Every seed that was sent, in order.
+    /// Returns every seed that was sent, in order.
     pub fn seeds(&self) -> Vec<String> {
         let calls = self.generate_calls();
         calls.into_iter().flat_map(|call| call.seeds).collect()
     }
 
-    /// Waits until so many prompts were sent.
-    pub async fn sees_sent(&self, count: usize) -> Result<()> {
+    /// Waits until `count` prompts were sent.
+    pub async fn wait_for_sent(&self, count: usize) -> Result<()> {
         until(format!("{count} prompts sent"), TIMEOUT, async || {
             let sent = self.prompts_sent();
             Ok(if sent.len() >= count {
                 Seen::Yes(())
             } else {
-                Seen::NotYet(format!("sent were {sent:?}"))
+                Seen::NotYet(format!("sent: {sent:?}"))
             })
         })
         .await
     }
 
-    /// How many tasks are stored.
+    /// Returns the number of stored tasks.
     pub async fn stored_tasks(&self) -> Result<usize> {
         let script = "
             return new Promise((done, failed) => {

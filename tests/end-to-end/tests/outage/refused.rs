@@ -1,4 +1,4 @@
-//! A list of models that is refused, be it by what stands in the service's place while that is restarted.
+//! Tests of a rejected model list, for instance by a gateway while the service restarts.
 
 use atelier_end_to_end::fault::{Fault, FaultProxy, Rule};
 use atelier_end_to_end::find::{by, starting};
@@ -9,31 +9,31 @@ use atelier_end_to_end::studio::{MODEL, Studio, TIMEOUT};
 use atelier_end_to_end::wait::{Seen, until};
 use std::time::Duration;
 
-use crate::{are_sent_once, generate, is_kept, sign_in};
+use crate::{generate, sign_in, wait_until_cached, wait_until_sent_once};
 
-const REFUSED: Fault = Fault::Status {
+const REJECTED: Fault = Fault::Status {
     status: 404,
     retry_after: None,
 };
 
-/// Waits until the list was refused so often.
-async fn sees_refusals(studio: &Studio<'_>, wanted: usize) -> atelier_end_to_end::Result<()> {
-    let what = format!("{wanted} refusals of the list");
+/// Waits until the list was rejected `count` times.
+async fn wait_for_rejections(studio: &Studio<'_>, count: usize) -> atelier_end_to_end::Result<()> {
+    let what = format!("{count} rejections of the list");
     studio
         .sees(&what, |calls| {
-            let refused = calls
+            let rejected = calls
                 .iter()
                 .filter(|call| call.path == "/api/models" && call.status == Some(404));
-            refused.count() >= wanted
+            rejected.count() >= count
         })
         .await
 }
 
-/// Guards against a submission in doubt that is left to a person, though the service honours keys: its list was refused
-/// as the page was opened again, and that was taken for a word about keys.
+/// Guards against an unconfirmed submission that is not resent although the service supports keys: the page took the
+/// rejected list for a service without keys.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_refused_list_leaves_what_is_in_doubt_to_its_key() {
-    let name = "a_refused_list_leaves_what_is_in_doubt_to_its_key";
+async fn rejected_model_list_does_not_stop_resend_with_key() {
+    let name = "rejected_model_list_does_not_stop_resend_with_key";
     drive(name, async |browser| {
         let mut studio = sign_in(browser, true).await?;
         studio
@@ -41,31 +41,33 @@ async fn a_refused_list_leaves_what_is_in_doubt_to_its_key() {
             .add(Rule::every("/v2/generate", Fault::DropAfter));
         generate(browser, "in doubt").await?;
         studio
-            .sees("the lost answer", |calls| calls.iter().any(is_generate))
+            .sees("the lost response", |calls| calls.iter().any(is_generate))
             .await?;
-        studio.proxy.add(Rule::every("/api/models", REFUSED));
+        studio.proxy.add(Rule::every("/api/models", REJECTED));
         studio.open(MODEL).await?;
-        sees_refusals(&studio, 2).await?;
+        wait_for_rejections(&studio, 2).await?;
         studio.proxy.clear();
         browser
             .find_for(&by("button", "Run again"), TIMEOUT)
             .await?;
         studio.service.stop().await?;
-        assert_eq!(studio.service.taken()?, [("in doubt".to_owned(), 1)].into());
+        assert_eq!(
+            studio.service.accepted_tasks()?,
+            [("in doubt".to_owned(), 1)].into()
+        );
         Ok(())
     })
     .await;
 }
 
-/// Guards against a task that waits for a service that is back: there was no answer, and what answers now refuses the
-/// list.
+/// Guards against a task that keeps waiting after the outage because the service now rejects the list.
 #[tokio::test(flavor = "multi_thread")]
-async fn who_refuses_the_list_is_there() {
-    let name = "who_refuses_the_list_is_there";
+async fn rejected_model_list_ends_outage() {
+    let name = "rejected_model_list_ends_outage";
     drive(name, async |browser| {
         let studio = sign_in(browser, true).await?;
-        is_kept(browser).await?;
-        studio.proxy.add(Rule::every("/api/models", REFUSED));
+        wait_until_cached(browser).await?;
+        studio.proxy.add(Rule::every("/api/models", REJECTED));
         studio.proxy.take_down("/api/*");
         studio.proxy.take_down("/v2/*");
         studio.open(MODEL).await?;
@@ -76,15 +78,15 @@ async fn who_refuses_the_list_is_there() {
             .await?;
         studio.proxy.bring_up("/api/*");
         studio.proxy.bring_up("/v2/*");
-        are_sent_once(&studio, &["waits"]).await
+        wait_until_sent_once(&studio, &["waits"]).await
     })
     .await;
 }
 
-/// Guards against a paid output that only a second, paid run could give once the service had refused it for a while.
+/// Guards against an output that can't be requested again after the service has rejected it for a while.
 #[tokio::test(flavor = "multi_thread")]
-async fn an_output_that_was_refused_is_asked_for_again_at_a_press() {
-    let name = "an_output_that_was_refused_is_asked_for_again";
+async fn rejected_output_is_requested_again_on_button_press() {
+    let name = "rejected_output_is_requested_again_on_button_press";
     drive(name, async |browser| {
         let service = Service::with_site(&["--speed", "0"]).await?;
         let proxy = FaultProxy::start(&service.address()).await?;
@@ -99,7 +101,7 @@ async fn an_output_that_was_refused_is_asked_for_again_at_a_press() {
             .fill(&starting("textbox", "prompt"), "refused")
             .await?;
         browser.press(&by("button", "Generate")).await?;
-        until("a refused output", TIMEOUT, async || {
+        until("a rejected output", TIMEOUT, async || {
             proxy
                 .advance_clock(browser, Duration::from_secs(20))
                 .await?;
@@ -119,7 +121,7 @@ async fn an_output_that_was_refused_is_asked_for_again_at_a_press() {
             .see_text("The service still gives no output.", TIMEOUT)
             .await?;
         proxy.clear();
-        // The second half of a double click comes to nothing.
+        // An immediate second press would be ignored as a double click.
         proxy.advance_clock(browser, Duration::from_secs(5)).await?;
         browser.press(&by("button", "Ask again")).await?;
         browser
@@ -128,7 +130,7 @@ async fn an_output_that_was_refused_is_asked_for_again_at_a_press() {
         assert_eq!(
             proxy.calls_to("/v2/generate").len(),
             sent,
-            "it was paid again"
+            "the task was sent again"
         );
         Ok(())
     })

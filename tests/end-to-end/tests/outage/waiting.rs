@@ -1,21 +1,22 @@
-//! What waits while something else than the service answers, or not all of it, or another tab alone knows.
+//! Tests of queued tasks when a gateway answers, when only a part of the service answers, or when only another tab
+//! knows about the outage.
 
 use atelier_end_to_end::Result;
 use atelier_end_to_end::browser::Browser;
 use atelier_end_to_end::fault::{Fault, Rule};
 use atelier_end_to_end::find::{by, starting};
-use atelier_end_to_end::hearing;
+use atelier_end_to_end::received_refusals;
 use atelier_end_to_end::story::drive;
 use atelier_end_to_end::studio::{MODEL, Studio, TIMEOUT};
 use atelier_end_to_end::wait::{Seen, until};
 use std::time::Duration;
 
-use crate::{are_sent_once, generate, is_kept, says_no_more, sign_in};
+use crate::{generate, sign_in, wait_until_cached, wait_until_sent_once, wait_until_text_gone};
 
-/// Signs in, takes the service down, and opens a model's page from what this browser keeps of it.
-async fn open_while_the_service_is_down(browser: &Browser) -> Result<Studio<'_>> {
+/// Signs in, takes the service down, and opens a model's page from the cache.
+async fn open_during_outage(browser: &Browser) -> Result<Studio<'_>> {
     let studio = sign_in(browser, true).await?;
-    is_kept(browser).await?;
+    wait_until_cached(browser).await?;
     studio.proxy.take_down("/api/*");
     studio.proxy.take_down("/v2/*");
     studio.open(MODEL).await?;
@@ -23,25 +24,25 @@ async fn open_while_the_service_is_down(browser: &Browser) -> Result<Studio<'_>>
     Ok(studio)
 }
 
-/// Lets so much time pass for the page, in which it has to ask at least once whether the service is back.
-pub async fn probes_again(studio: &Studio<'_>, by: Duration) -> Result<()> {
-    let asked = || studio.proxy.calls_to("/api/models").len();
-    let before = asked();
+/// Advances the clock, and waits until the page has requested the model list again.
+pub async fn advance_past_probe(studio: &Studio<'_>, by: Duration) -> Result<()> {
+    let probes = || studio.proxy.calls_to("/api/models").len();
+    let before = probes();
     studio.proxy.advance_clock(studio.browser, by).await?;
-    until("the page to ask for the list again", TIMEOUT, async || {
-        Ok(match asked() > before {
+    until("the page to request the list again", TIMEOUT, async || {
+        Ok(match probes() > before {
             true => Seen::Yes(()),
-            false => Seen::NotYet("it has not".into()),
+            false => Seen::NotYet("no request".into()),
         })
     })
     .await
 }
 
-/// Guards against a task that waits for ever at a service that would take it: its list of models alone can't be had,
-/// and no task runs whose polls would say that the service is there.
+/// Guards against a task that waits forever when only the model list is unavailable, and no running task polls the
+/// service.
 #[tokio::test(flavor = "multi_thread")]
-async fn what_waits_is_sent_where_the_list_alone_cannot_be_had() {
-    let name = "what_waits_is_sent_where_the_list_alone_cannot_be_had";
+async fn queued_task_is_sent_if_only_model_list_is_unavailable() {
+    let name = "queued_task_is_sent_if_only_model_list_is_unavailable";
     drive(name, async |browser| {
         let mut studio = sign_in(browser, true).await?;
         studio.proxy.add(Rule::every("/api/models", Fault::Down));
@@ -50,19 +51,21 @@ async fn what_waits_is_sent_where_the_list_alone_cannot_be_had() {
         browser
             .find_for(&by("button", "Run again"), TIMEOUT)
             .await?;
-        are_sent_once(&studio, &["no list"]).await?;
+        wait_until_sent_once(&studio, &["no list"]).await?;
         studio.service.stop().await?;
-        assert_eq!(studio.service.taken()?, [("no list".to_owned(), 1)].into());
+        assert_eq!(
+            studio.service.accepted_tasks()?,
+            [("no list".to_owned(), 1)].into()
+        );
         Ok(())
     })
     .await;
 }
 
-/// Guards against a task that waits for as long as a list of models takes that does not come, at a service that would
-/// take the task.
+/// Guards against a task that waits for a slow model list although the service would accept the task.
 #[tokio::test(flavor = "multi_thread")]
-async fn what_waits_is_sent_while_the_list_alone_is_slow() {
-    let name = "what_waits_is_sent_while_the_list_alone_is_slow";
+async fn queued_task_is_sent_if_only_model_list_is_slow() {
+    let name = "queued_task_is_sent_if_only_model_list_is_slow";
     drive(name, async |browser| {
         let studio = sign_in(browser, true).await?;
         let gateway = Fault::Status {
@@ -75,69 +78,68 @@ async fn what_waits_is_sent_while_the_list_alone_is_slow() {
         browser.find(&starting("textbox", "prompt")).await?;
         browser.stop_clock().await?;
         generate(browser, "slow list").await?;
-        // Half of the time that the list may take.
+        // Half of the time limit for the list.
         let time = Duration::from_secs(15);
         studio.proxy.advance_clock(browser, time).await?;
-        are_sent_once(&studio, &["slow list"]).await?;
+        wait_until_sent_once(&studio, &["slow list"]).await?;
         studio.proxy.clear();
         Ok(())
     })
     .await;
 }
 
-/// Guards against a double click of which it is said that something was sent, while nothing has left the browser.
+/// Guards against a double-click notice that says "Sent" while the task is still queued in the browser.
 #[tokio::test(flavor = "multi_thread")]
-async fn what_waits_is_not_said_to_be_sent() {
-    let name = "what_waits_is_not_said_to_be_sent";
+async fn double_click_notice_says_waiting_during_outage() {
+    let name = "double_click_notice_says_waiting_during_outage";
     drive(name, async |browser| {
-        let studio = open_while_the_service_is_down(browser).await?;
+        let studio = open_during_outage(browser).await?;
         generate(browser, "pressed twice").await?;
         let again = "document.querySelector('form .primary').click()";
         browser.run(again, vec![]).await?;
-        let said = "Waiting to be sent once. Press again for another one.";
-        browser.see_text(said, TIMEOUT).await?;
+        let notice = "Waiting to be sent once. Press again for another one.";
+        browser.see_text(notice, TIMEOUT).await?;
         studio.proxy.bring_up("/api/*");
         studio.proxy.bring_up("/v2/*");
-        are_sent_once(&studio, &["pressed twice"]).await
+        wait_until_sent_once(&studio, &["pressed twice"]).await
     })
     .await;
 }
 
-/// Guards against a task that waits in one tab, which asks for the list less and less often, though another tab has it
-/// already.
+/// Guards against a task that waits in the leader tab, which probes less and less often, although another tab has
+/// reached the service.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_tab_that_finds_the_service_back_wakes_the_one_that_makes_the_calls() {
-    let name = "a_tab_that_finds_the_service_back_wakes_the_one_that_makes_the_calls";
+async fn new_tab_reports_end_of_outage_to_leader_tab() {
+    let name = "new_tab_reports_end_of_outage_to_leader_tab";
     drive(name, async |browser| {
-        let studio = open_while_the_service_is_down(browser).await?;
+        let studio = open_during_outage(browser).await?;
         generate(browser, "from the first tab").await?;
         browser
             .see_text("What waits is sent as soon as it answers", TIMEOUT)
             .await?;
-        // The first tab asks after 5 s, 15 s, 35 s and 75 s. It does not come to the last by itself.
-        probes_again(&studio, Duration::from_secs(37)).await?;
+        // The first tab probes after 5 s, 15 s, 35 s and 75 s. The clock stops before the last probe.
+        advance_past_probe(&studio, Duration::from_secs(37)).await?;
         browser.stop_clock().await?;
         browser.open_tab("about:blank").await?;
-        hearing::listen(browser, &studio.proxy).await?;
+        received_refusals::report(browser, &studio.proxy).await?;
         studio.proxy.bring_up("/api/*");
         studio.proxy.bring_up("/v2/*");
         studio.open(MODEL).await?;
-        are_sent_once(&studio, &["from the first tab"]).await?;
-        says_no_more(browser, "The service can't be reached").await
+        wait_until_sent_once(&studio, &["from the first tab"]).await?;
+        wait_until_text_gone(browser, "The service can't be reached").await
     })
     .await;
 }
 
-/// Guards against `Two at a time wait for their answers.`, and no word of the service, where a guest has opened the
-/// page again meanwhile.
+/// Guards against a queued guest task that shows the limit of pending requests instead of the outage after a reload.
 #[tokio::test(flavor = "multi_thread")]
-async fn what_a_guest_has_made_says_what_it_waits_for() {
-    let name = "what_a_guest_has_made_says_what_it_waits_for";
+async fn queued_guest_task_shows_outage_after_reload() {
+    let name = "queued_guest_task_shows_outage_after_reload";
     drive(name, async |browser| {
         let mut studio = Studio::new(browser, &["--speed", "0"], false).await?;
         studio.open(MODEL).await?;
         browser.find(&starting("textbox", "prompt")).await?;
-        is_kept(browser).await?;
+        wait_until_cached(browser).await?;
         studio.proxy.take_down("/api/*");
         studio.proxy.take_down("/v2/*");
         generate(browser, "the first").await?;
@@ -155,23 +157,23 @@ async fn what_a_guest_has_made_says_what_it_waits_for() {
         browser
             .find_for(&by("button", "Run again"), TIMEOUT)
             .await?;
-        says_no_more(browser, "The service can't be reached").await?;
+        wait_until_text_gone(browser, "The service can't be reached").await?;
         studio.service.stop().await?;
-        let taken = studio.service.taken()?;
-        assert_eq!(taken, [("the second".to_owned(), 1)].into());
+        let accepted = studio.service.accepted_tasks()?;
+        assert_eq!(accepted, [("the second".to_owned(), 1)].into());
         Ok(())
     })
     .await;
 }
 
-/// Guards against a task that is sent to the page on which a café asks its guests to sign in, and becomes
-/// Unconfirmed, and against a form that is not there meanwhile though it was kept, nor after that.
+/// Guards against a task that is sent to a captive portal and becomes Unconfirmed, and against a cached form that is
+/// not shown meanwhile or afterwards.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_page_in_place_of_the_service_is_no_service() {
-    let name = "a_page_in_place_of_the_service_is_no_service";
+async fn html_page_instead_of_service_counts_as_outage() {
+    let name = "html_page_instead_of_service_counts_as_outage";
     drive(name, async |browser| {
         let mut studio = sign_in(browser, true).await?;
-        is_kept(browser).await?;
+        wait_until_cached(browser).await?;
         for path in ["/api/*", "/v2/*"] {
             studio.proxy.add(Rule::every(path, Fault::NotJson));
         }
@@ -181,17 +183,17 @@ async fn a_page_in_place_of_the_service_is_no_service() {
         browser
             .see_text("What waits is sent as soon as it answers", TIMEOUT)
             .await?;
-        // Longer than the page waits to learn of keys.
-        probes_again(&studio, Duration::from_secs(7)).await?;
+        // Longer than the page waits to learn whether the service supports keys.
+        advance_past_probe(&studio, Duration::from_secs(7)).await?;
         assert_eq!(studio.prompts_sent(), [""; 0]);
         studio.proxy.clear();
         browser
             .find_for(&by("button", "Run again"), TIMEOUT)
             .await?;
-        says_no_more(browser, "This form is from").await?;
+        wait_until_text_gone(browser, "This form is from").await?;
         studio.service.stop().await?;
-        let taken = studio.service.taken()?;
-        assert_eq!(taken, [("in a café".to_owned(), 1)].into());
+        let accepted = studio.service.accepted_tasks()?;
+        assert_eq!(accepted, [("in a café".to_owned(), 1)].into());
         Ok(())
     })
     .await;

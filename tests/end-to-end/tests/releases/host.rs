@@ -1,4 +1,4 @@
-//! Three releases, and a host on which one takes the place of another.
+//! Three releases, and a host on which they can be deployed.
 
 use atelier_end_to_end::Result;
 use atelier_end_to_end::browser::Browser;
@@ -16,52 +16,53 @@ use tokio::sync::OnceCell;
 pub const TIMEOUT: Duration = Duration::from_secs(60);
 pub const MODEL: &str = "/models/image/tessera";
 
-/// A colour of the first view, and one of the pages behind it.
-const COLOURS: [(&str, &str, &str); 2] = [
+/// Color changes in the style sheet of the first view and in that of the other pages.
+const COLORS: [(&str, &str, &str); 2] = [
     ("tokens", "oklch(47% 0.215 268)", "oklch(47% 0.215 30)"),
     ("model", "color: var(--muted)", "color: rgb(1 2 3)"),
 ];
 
-/// What the second of [`COLOURS`] is seen as.
-const PAGE_COLOUR: &str = "rgb(1, 2, 3)";
+/// The computed value of the second color in [`COLORS`].
+const PAGE_COLOR: &str = "rgb(1, 2, 3)";
 
 pub struct Releases {
     pub first: Release,
-    pub recoloured: Release,
-    /// The same source, built with other options of a tool.
+    pub recolored: Release,
+    /// The same source, built with other options of wasm-opt.
     pub rebuilt: Release,
 }
 
-/// Made once for all tests.
+/// Returns the releases, which are made once for all tests.
 pub async fn releases() -> Result<&'static Releases> {
     static RELEASES: OnceCell<Releases> = OnceCell::const_new();
     RELEASES
         .get_or_try_init(async || {
-            let (first, recoloured, rebuilt) = tokio::try_join!(
+            let (first, recolored, rebuilt) = tokio::try_join!(
                 Release::make("first", Change::Nothing),
-                Release::make("recoloured", Change::Styles(&COLOURS)),
+                Release::make("recolored", Change::Styles(&COLORS)),
                 Release::make("rebuilt", Change::Optimised("--vacuum")),
             )?;
             Ok(Releases {
                 first,
-                recoloured,
+                recolored,
                 rebuilt,
             })
         })
         .await
 }
 
-/// A host whose page can be exchanged for another release of it.
+/// A host on which another release can be deployed.
 pub struct Host {
-    // The order of the fields is the order of ending.
+    // Fields are dropped in order.
     pub proxy: FaultProxy,
     _service: Service,
     place: TempDir,
 }
 
 impl Host {
-    /// Without the service worker, whose caches would hide what hosts and browsers keep; offline.rs has it.
-    pub async fn with(browser: &Browser, release: &Release) -> Result<Self> {
+    /// Starts a host with a release. Disables the service worker, whose cache would hide the HTTP cache; offline.rs
+    /// tests it.
+    pub async fn start(browser: &Browser, release: &Release) -> Result<Self> {
         let place = tempfile::tempdir()?;
         symlink(release.folder(), place.path().join("site"))?;
         let site = place.path().join("site");
@@ -76,7 +77,7 @@ impl Host {
         })
     }
 
-    /// From now on this release is there, and nothing of the one before.
+    /// Replaces the deployed release with this one.
     pub fn deploy(&self, release: &Release) -> Result<()> {
         let new = self.place.path().join("new");
         symlink(release.folder(), &new)?;
@@ -87,8 +88,8 @@ impl Host {
         format!("{}{path}", self.proxy.address())
     }
 
-    /// The files of the page that were asked for and not had.
-    pub fn missed(&self) -> Vec<String> {
+    /// Returns the files of the page whose requests failed.
+    pub fn failed_requests(&self) -> Vec<String> {
         let calls = self.proxy.calls().into_iter();
         calls
             .filter(|call| !call.path.starts_with("/api/") && !call.path.starts_with("/v2/"))
@@ -97,52 +98,52 @@ impl Host {
             .collect()
     }
 
-    /// How often a file was asked for.
-    pub fn asked(&self, path: &str) -> usize {
+    /// Returns the number of requests for a file.
+    pub fn requests(&self, path: &str) -> usize {
         self.proxy.calls_to(path).len()
     }
 }
 
-/// The release that the page says it is of.
-async fn release_of(browser: &Browser) -> Result<Value> {
+/// Returns the release name of the open page.
+async fn read_release(browser: &Browser) -> Result<Value> {
     let script = "return document.querySelector('meta[name=release]').content";
     browser.run(script, vec![]).await
 }
 
-/// Which release a folder is of, by its page.
-pub fn name_of(release: &Release) -> Result<String> {
+/// Returns the name of a release, from its page.
+pub fn release_name(release: &Release) -> Result<String> {
     let page = std::fs::read_to_string(release.folder().join("index.html"))?;
     let (_, rest) = page
         .split_once("name=\"release\" content=\"")
-        .ok_or("the page does not say its release")?;
+        .ok_or("the page does not name its release")?;
     Ok(rest.split('"').next().unwrap_or_default().to_owned())
 }
 
-/// Waits until the page is one of this release.
-pub async fn see_release(browser: &Browser, release: &Release) -> Result<()> {
-    let name = name_of(release)?;
+/// Waits until the open page is of this release.
+pub async fn wait_for_release(browser: &Browser, release: &Release) -> Result<()> {
+    let name = release_name(release)?;
     until(format!("release {name}"), TIMEOUT, async || {
-        let seen = release_of(browser).await?;
+        let seen = read_release(browser).await?;
         Ok(if seen == *name {
             Seen::Yes(())
         } else {
-            Seen::NotYet(format!("it is {seen}"))
+            Seen::NotYet(format!("the page is of {seen}"))
         })
     })
     .await
 }
 
-/// Loads the page of a model and checks that all of it is of this release: the page, both scripts'
-/// parts, and the styles of the first view and of the page, as they are seen.
-pub async fn see_all_of(
+/// Loads a model page and checks that all files are of this release: the page, the script, the wasm files, and the
+/// computed styles.
+pub async fn check_complete_release(
     browser: &Browser,
     host: &Host,
     release: &Release,
-    colours: [&str; 2],
+    colors: [&str; 2],
 ) -> Result<()> {
     browser.open(&host.address(MODEL)).await?;
     browser.find(&by("button", "Generate")).await?;
-    see_release(browser, release).await?;
+    wait_for_release(browser, release).await?;
     let script = "
         const own = performance.getEntriesByType('resource').map(({ name }) => new URL(name))
             .filter(({ origin, pathname }) => origin == location.origin && !/^\\/(api|v2|outputs)\\//.test(pathname));
@@ -152,29 +153,29 @@ pub async fn see_all_of(
             style(document.querySelector('.crumbs')).color]";
     let seen = browser.run(script, vec![]).await?;
     let files = release.files()?;
-    let asked = seen[0].as_array().ok_or("no files")?;
+    let loaded = seen[0].as_array().ok_or("no files")?;
     for part in ["_bg.wasm", "_deferred.wasm", "_pages.wasm", ".js"] {
         let is_part = |path: &&Value| path.as_str().is_some_and(|path| path.ends_with(part));
-        assert!(asked.iter().any(|path| is_part(&path)), "{part}: {asked:?}");
+        assert!(
+            loaded.iter().any(|path| is_part(&path)),
+            "{part}: {loaded:?}"
+        );
     }
-    for path in asked {
+    for path in loaded {
         let path = path.as_str().unwrap_or_default();
-        assert!(files.contains_key(path), "{path} is none of the release's");
+        assert!(files.contains_key(path), "{path} is not in the release");
     }
-    let seen = [&seen[1], &seen[2]].map(|colour| colour.as_str().unwrap_or_default());
-    assert!(seen[0].contains(colours[0]), "{seen:?}");
-    assert_eq!(
-        seen[1] == PAGE_COLOUR,
-        colours[1] == PAGE_COLOUR,
-        "{seen:?}"
-    );
+    let seen = [&seen[1], &seen[2]].map(|color| color.as_str().unwrap_or_default());
+    assert!(seen[0].contains(colors[0]), "{seen:?}");
+    assert_eq!(seen[1] == PAGE_COLOR, colors[1] == PAGE_COLOR, "{seen:?}");
     Ok(())
 }
 
-/// What the colours of [`COLOURS`] are seen as, before and after.
+/// Parts of the computed values of [`COLORS`] in the first release.
 pub const FIRST: [&str; 2] = [".215 268", ""];
 
-pub const RECOLOURED: [&str; 2] = [".215 30", PAGE_COLOUR];
+/// Parts of the computed values of [`COLORS`] after the change.
+pub const RECOLORED: [&str; 2] = [".215 30", PAGE_COLOR];
 
 pub fn not_found() -> Fault {
     Fault::Status {

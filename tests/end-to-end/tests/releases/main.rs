@@ -1,5 +1,5 @@
-//! One release after another: what a browser has kept of the one before, or still runs of it, never
-//! mixes with the next.
+//! Tests of deploying new releases: files of the previous release in a cache or an open page never mix with the next
+//! release.
 
 mod cache;
 mod host;

@@ -1,6 +1,8 @@
-//! A page that was open before the release was there.
+//! Tests of a page that was open before a release was deployed.
 
-use crate::host::{Host, MODEL, Releases, TIMEOUT, name_of, not_found, releases, see_release};
+use crate::host::{
+    Host, MODEL, Releases, TIMEOUT, not_found, release_name, releases, wait_for_release,
+};
 use atelier_end_to_end::Result;
 use atelier_end_to_end::browser::Browser;
 use atelier_end_to_end::fault::{Fault, Rule};
@@ -12,11 +14,10 @@ use std::time::Duration;
 
 const GENERATE: &str = "/v2/generate";
 
-/// As far as the tab knows, this release was tried in vain.
+/// Marks a release as one that the tab has failed to load.
 const SET_TRIED: &str = "sessionStorage.setItem('atelier.releases-tried', arguments[0])";
 
-/// A prompt is typed, then the list of models is opened in a tab that can't have a part of its program
-/// yet, and a new release takes the old one's place.
+/// Types a prompt, opens the model list while one of its files is unavailable, and then deploys a new release.
 async fn open_before_a_deployment(
     browser: &Browser,
     host: &Host,
@@ -36,61 +37,61 @@ async fn open_before_a_deployment(
 
 const PROMPT: &str = "a lighthouse that is typed and not sent";
 
-async fn see_prompt(browser: &Browser) -> Result<()> {
+async fn check_prompt(browser: &Browser) -> Result<()> {
     let prompt = browser.find(&starting("textbox", "prompt")).await?;
     let typed = prompt.prop("value").await?;
     assert_eq!(typed.as_deref(), Some(PROMPT));
     Ok(())
 }
 
-/// Guards against a page from before a deployment that can't go on, and against prompts that are lost
-/// when it is loaded anew. A host may say that a file is gone, or answer with some page.
+/// Guards against a page from before a deployment that stops working, and against prompts that are lost when it
+/// reloads. A host may answer 404 for a missing file, or an HTML page.
 #[tokio::test(flavor = "multi_thread")]
-async fn an_open_page_goes_on_in_the_new_release() {
-    let name = "an_open_page_goes_on_in_the_new_release";
+async fn open_page_continues_in_new_release() {
+    let name = "open_page_continues_in_new_release";
     drive(name, async |browser| {
         let Releases {
             first,
             rebuilt,
-            recoloured,
+            recolored,
         } = releases().await?;
         let [deferred, pages] =
             ["_deferred.wasm", "_pages.wasm"].map(|part| first.path("atelier-", part));
         let (deferred, pages) = (deferred?, pages?);
-        // The wasm is gone; a page is in its place; a page is in a style sheet's place.
+        // (missing file, response, next release)
         let faults = [
             (deferred.clone(), not_found(), rebuilt),
             (deferred, Fault::NotJson, rebuilt),
             (pages, not_found(), rebuilt),
-            (first.path("pages-", ".css")?, Fault::NotJson, recoloured),
+            (first.path("pages-", ".css")?, Fault::NotJson, recolored),
         ];
         for (path, fault, next) in faults {
-            let host = Host::with(browser, first).await?;
-            host.proxy.add(Rule::next(1, &path, Fault::Unkept));
+            let host = Host::start(browser, first).await?;
+            host.proxy.add(Rule::next(1, &path, Fault::NoStore));
             host.proxy.add(Rule::every(&path, fault));
             open_before_a_deployment(browser, &host, &path, next).await?;
             browser.press(&starting("link", "Tessera")).await?;
             browser
                 .see_text("There is a newer Atelier.", TIMEOUT)
                 .await?;
-            see_release(browser, next).await?;
-            see_prompt(browser).await?;
-            assert!(host.asked(&path) >= 2, "{path} was not missed");
+            wait_for_release(browser, next).await?;
+            check_prompt(browser).await?;
+            assert!(host.requests(&path) >= 2, "{path} was not requested again");
         }
         Ok(())
     })
     .await;
 }
 
-/// Guards against a page that is loaded anew without end, or for nothing.
+/// Guards against a page that reloads endlessly, or without need.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_page_that_can_not_go_on_stays_and_says_why() {
-    let name = "a_page_that_can_not_go_on_stays_and_says_why";
+async fn page_shows_reason_if_it_cannot_continue() {
+    let name = "page_shows_reason_if_it_cannot_continue";
     drive(name, async |browser| {
         let Releases { first, rebuilt, .. } = releases().await?;
-        let host = Host::with(browser, first).await?;
+        let host = Host::start(browser, first).await?;
         let wasm = first.path("atelier-", "_deferred.wasm")?;
-        host.proxy.add(Rule::next(1, &wasm, Fault::Unkept));
+        host.proxy.add(Rule::next(1, &wasm, Fault::NoStore));
         open_before_a_deployment(browser, &host, &wasm, rebuilt).await?;
 
         browser.set_offline(true).await?;
@@ -98,69 +99,69 @@ async fn a_page_that_can_not_go_on_stays_and_says_why() {
         browser.see_text("does not answer", TIMEOUT).await?;
         browser.set_offline(false).await?;
 
-        // The newest release is tried, and as far as the tab knows, that was in vain.
+        // Marks the newest release as failed.
         browser
-            .run(SET_TRIED, vec![name_of(rebuilt)?.into()])
+            .run(SET_TRIED, vec![release_name(rebuilt)?.into()])
             .await?;
-        let loads = host.asked(MODEL);
+        let loads = host.requests(MODEL);
         browser.press(&by("button", "Try again")).await?;
         browser
             .see_text("There is a newer Atelier.", TIMEOUT)
             .await?;
         browser.find(&by("button", "Reload")).await?;
-        assert_eq!(host.asked(MODEL), loads, "it was loaded anew");
+        assert_eq!(host.requests(MODEL), loads, "the page was reloaded");
         browser.press(&by("button", "Reload")).await?;
-        see_release(browser, rebuilt).await?;
-        see_prompt(browser).await
+        wait_for_release(browser, rebuilt).await?;
+        check_prompt(browser).await
     })
     .await;
 }
 
-/// Waits until the host was asked for this.
-async fn asked(host: &Host, path: &str) -> Result<()> {
+/// Waits until the host has received a request for this path.
+async fn wait_for_request(host: &Host, path: &str) -> Result<()> {
     until(path, TIMEOUT, async || {
-        Ok(match host.asked(path) {
-            0 => Seen::NotYet("nobody has asked for it".into()),
+        Ok(match host.requests(path) {
+            0 => Seen::NotYet("no request".into()),
             _ => Seen::Yes(()),
         })
     })
     .await
 }
 
-/// Guards against a submission that is cut off, and can't be told from one that was lost, because the tab that
-/// makes it goes on to a newer release: in a tab that shows the list of models this may be another tab's.
+/// Guards against a submission that is aborted, and becomes unconfirmed, because the leader tab reloads for a new
+/// release. The submission may be from another tab.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_page_that_goes_on_waits_for_what_it_sends() {
-    let name = "a_page_that_goes_on_waits_for_what_it_sends";
+async fn update_reload_waits_for_pending_submission() {
+    let name = "update_reload_waits_for_pending_submission";
     drive(name, async |browser| {
-        goes_on_while_it_sends(browser, false).await
+        update_while_sending(browser, false).await
     })
     .await;
 }
 
-/// Guards against the same where a person presses the button of that message.
+/// Guards against the same when the user presses the Reload button of the message.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_page_that_is_told_to_go_on_waits_for_what_it_sends() {
-    let name = "a_page_that_is_told_to_go_on_waits_for_what_it_sends";
+async fn manual_update_reload_waits_for_pending_submission() {
+    let name = "manual_update_reload_waits_for_pending_submission";
     drive(name, async |browser| {
-        goes_on_while_it_sends(browser, true).await
+        update_while_sending(browser, true).await
     })
     .await;
 }
 
-async fn goes_on_while_it_sends(browser: &Browser, is_tried: bool) -> Result<()> {
+async fn update_while_sending(browser: &Browser, is_tried: bool) -> Result<()> {
     let Releases { first, rebuilt, .. } = releases().await?;
-    let host = Host::with(browser, first).await?;
+    let host = Host::start(browser, first).await?;
     let pages = first.path("atelier-", "_pages.wasm")?;
-    host.proxy.add(Rule::every(&pages, Fault::Unkept));
+    host.proxy.add(Rule::every(&pages, Fault::NoStore));
     host.proxy.take_down(&pages);
-    // It leads, and makes the calls of both.
+    // This tab is the leader, and sends the calls of both tabs.
     browser.open(&host.address("/")).await?;
     browser.find(&starting("link", "Tessera")).await?;
-    asked(&host, &pages).await?;
+    wait_for_request(&host, &pages).await?;
     host.proxy.bring_up(&pages);
     if is_tried {
-        let tried = vec![name_of(rebuilt)?.into()];
+        let tried = vec![release_name(rebuilt)?.into()];
         browser.run(SET_TRIED, tried).await?;
     }
     let list = browser.tab().await?;
@@ -172,7 +173,7 @@ async fn goes_on_while_it_sends(browser: &Browser, is_tried: bool) -> Result<()>
         .fill(&starting("textbox", "prompt"), "a window")
         .await?;
     browser.press(&by("button", "Generate")).await?;
-    asked(&host, GENERATE).await?;
+    wait_for_request(&host, GENERATE).await?;
     host.deploy(rebuilt)?;
     browser.switch_to(&list).await?;
     browser.press(&starting("link", "Tasks")).await?;
@@ -182,8 +183,8 @@ async fn goes_on_while_it_sends(browser: &Browser, is_tried: bool) -> Result<()>
     if is_tried {
         browser.press(&by("button", "Reload")).await?;
     }
-    see_release(browser, rebuilt).await?;
+    wait_for_release(browser, rebuilt).await?;
     browser.see_text("Completed", TIMEOUT).await?;
-    assert_eq!(host.asked(GENERATE), 1, "it was sent once more");
+    assert_eq!(host.requests(GENERATE), 1, "the task was sent again");
     Ok(())
 }

@@ -1,16 +1,16 @@
-//! What the browser around the page is like: its clock and its storage.
+//! Conditions of a page: its clock and its storage.
 
 use crate::plan::Breakage;
 use serde_json::json;
 
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Conditions {
-    /// How far the clock was set back.
+    /// How far the clock is set back.
     pub back_ms: u64,
     pub breakage: Option<Breakage>,
 }
 
-/// Runs before the page's own scripts. The page asks `Date.now` alone for the time.
+/// Runs before the page's own scripts. Changing `Date.now` is enough, because the page reads the time only from it.
 const HOOKS: &str = "
     const trial = window.trial = { back: 0, storage: 'works', late: [], submitted: 0 };
     addEventListener('submit', () => trial.submitted++, true);
@@ -26,7 +26,7 @@ const HOOKS: &str = "
     IDBFactory.prototype.open = function (...args) {
         if (trial.storage === 'refused') throw new DOMException('no', 'UnknownError');
         if (trial.storage !== 'silent') return open.apply(this, args);
-        // Answered once storage answers again.
+        // The request is answered when storage works again.
         const request = new EventTarget();
         trial.late.push(() => {
             const real = open.apply(this, args);
@@ -46,12 +46,12 @@ const HOOKS: &str = "
     };";
 
 impl Conditions {
-    /// For documents that are loaded from now on.
+    /// Returns the script for documents that are loaded from now on.
     pub fn first_script(self) -> String {
         format!("(() => {{ {HOOKS} {} }})()", self.script())
     }
 
-    /// For a document that is there.
+    /// Returns the script for a loaded document.
     pub fn script(self) -> String {
         let storage = match self.breakage {
             None => "works",
@@ -64,8 +64,7 @@ impl Conditions {
     }
 }
 
-/// Gives the records of tasks as they are stored, whatever the page can do with storage; makes no
-/// database where there is none.
+/// Returns the stored records of tasks, even while storage is broken for the page. Does not create the database.
 pub const STORED_TASKS: &str = "
     return (async () => {
         const open = window.trial?.open ?? IDBFactory.prototype.open;

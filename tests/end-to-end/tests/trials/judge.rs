@@ -1,4 +1,4 @@
-//! What came of a trial: nothing may be lost, paid twice, early or stuck.
+//! Judges the result of a trial: no task may be lost, sent twice or stuck, and no call may be early.
 
 use crate::Keys;
 use atelier_end_to_end::fault::Call;
@@ -7,38 +7,38 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::time::Duration;
 
-/// What a trial has done to the page that the page could not help.
+/// Losses that the page could not prevent, because the trial broke its storage.
 #[derive(Default)]
 pub struct Excuses {
-    /// From when to when tasks were not being kept, by the page's own word, until a tab went: what
-    /// it was told meanwhile is forgotten.
+    /// The periods in which the page reported that tasks were not stored, until a tab ended. Refusals from these
+    /// periods are forgotten.
     pub forgotten: Vec<(Duration, Duration)>,
-    /// Tasks that the page could not keep, by its own word, when a tab went.
-    pub unkept: BTreeSet<String>,
+    /// Tasks that the page had reported as not stored when a tab ended.
+    pub unsaved: BTreeSet<String>,
 }
 
 impl Excuses {
-    /// A tab goes while the page says that it has not been able to keep tasks since then. What was
-    /// accepted before stays known; the rest may be sent, and lost.
-    pub fn forget(&mut self, since: Duration, now: Duration, ledger: &Ledger, calls: &[Call]) {
+    /// Records that a tab ends while the page reports that it has not stored tasks since `since`. Tasks accepted
+    /// before are known; others may be sent and lost.
+    pub fn record_loss(&mut self, since: Duration, now: Duration, ledger: &Ledger, calls: &[Call]) {
         self.forgotten.push((since, now));
         let accepted: BTreeSet<&String> = calls
             .iter()
             .filter(|call| is_generate(call) && call.at < since && !call.accepted.is_empty())
             .flat_map(|call| &call.prompts)
             .collect();
-        let unkept = ledger
+        let unsaved = ledger
             .asked
             .keys()
             .filter(|prompt| !accepted.contains(prompt));
-        self.unkept.extend(unkept.cloned());
+        self.unsaved.extend(unsaved.cloned());
     }
 
-    /// The only tab goes while the page says that it has not been able to write everything again since
-    /// storage was cleared: nothing is known any more.
-    pub fn forget_all(&mut self, now: Duration, ledger: &Ledger) {
+    /// Records that the only tab ends while the page reports that it has not stored its tasks again after storage was
+    /// cleared. All tasks may be lost.
+    pub fn record_total_loss(&mut self, now: Duration, ledger: &Ledger) {
         self.forgotten.push((Duration::ZERO, now));
-        self.unkept.extend(ledger.asked.keys().cloned());
+        self.unsaved.extend(ledger.asked.keys().cloned());
     }
 
     fn is_forgotten(&self, refused: &Call) -> bool {
@@ -49,19 +49,20 @@ impl Excuses {
 }
 
 #[derive(Debug, Default)]
+/// The result of a trial.
 pub struct Verdict {
     pub submitted: usize,
     pub calls: usize,
     pub completed: usize,
-    /// Tasks that were lost, or may have been paid twice, as the page had said.
+    /// Tasks that were lost or sent twice after the page had reported them as not stored.
     pub excused: usize,
     pub lost: Vec<String>,
-    pub paid_twice: Vec<String>,
+    pub sent_twice: Vec<String>,
     pub early: Vec<Call>,
     pub unconfirmed: Vec<String>,
 }
 
-/// What there is to be judged.
+/// The data that a trial is judged by.
 pub struct Evidence<'a> {
     pub keys: Keys,
     pub ledger: &'a Ledger,
@@ -69,10 +70,10 @@ pub struct Evidence<'a> {
     pub excuses: &'a Excuses,
     /// What the page shows at the end, after a reload.
     pub states: &'a BTreeMap<String, String>,
-    /// What was Unconfirmed when everything had come to an end, before a person settled it.
+    /// The tasks that were Unconfirmed at the end, before the user resolved them.
     pub unconfirmed: &'a [String],
-    /// How many tasks the service has, by its own books.
-    pub taken: &'a BTreeMap<String, usize>,
+    /// The number of tasks in the service's database, by prompt.
+    pub accepted: &'a BTreeMap<String, usize>,
 }
 
 pub fn judge(evidence: &Evidence) -> Verdict {
@@ -83,7 +84,7 @@ pub fn judge(evidence: &Evidence) -> Verdict {
         excuses,
         states,
         unconfirmed,
-        taken,
+        accepted,
     } = evidence;
     let mut verdict = Verdict {
         submitted: ledger.asked.values().sum(),
@@ -94,45 +95,45 @@ pub fn judge(evidence: &Evidence) -> Verdict {
     for prompt in ledger.expected() {
         if states.get(prompt).is_some_and(|state| state == "Completed") {
             verdict.completed += 1;
-        } else if excuses.unkept.contains(prompt) {
+        } else if excuses.unsaved.contains(prompt) {
             verdict.excused += 1;
         } else {
             verdict.lost.push(prompt.clone());
         }
     }
-    for (prompt, tasks) in *taken {
+    for (prompt, tasks) in *accepted {
         if *tasks <= ledger.asked.get(prompt).copied().unwrap_or(0) {
             continue;
         }
-        if *keys == Keys::Unknown && excuses.unkept.contains(prompt) {
+        if *keys == Keys::Unknown && excuses.unsaved.contains(prompt) {
             verdict.excused += 1;
         } else {
-            verdict.paid_twice.push(prompt.clone());
+            verdict.sent_twice.push(prompt.clone());
         }
     }
-    if *keys == Keys::Honoured {
+    if *keys == Keys::Supported {
         verdict.unconfirmed = unconfirmed.to_vec();
     } else {
-        // Sent twice, it might have been paid twice, whatever the service made of it.
-        let sent = sent(calls).into_iter().filter(|(prompt, times)| {
+        // Without keys, a task that was sent twice may have run twice, even if the service accepted it once.
+        let sent = count_sent(calls).into_iter().filter(|(prompt, times)| {
             *times > ledger.asked.get(*prompt).copied().unwrap_or(0)
-                && !excuses.unkept.contains(*prompt)
+                && !excuses.unsaved.contains(*prompt)
         });
         verdict
-            .paid_twice
+            .sent_twice
             .extend(sent.map(|(prompt, _)| prompt.clone()));
     }
     verdict
 }
 
-/// How often each prompt was sent in a call that was not refused in so many words.
-fn sent(calls: &[Call]) -> BTreeMap<&String, usize> {
+/// Returns how many times each prompt was sent in a call that was not rejected.
+fn count_sent(calls: &[Call]) -> BTreeMap<&String, usize> {
     let is_refused = |call: &&Call| {
         call.not_before.is_some() || call.status.is_some_and(|s| (400..500).contains(&s))
     };
     let mut sent = BTreeMap::new();
-    let taken = calls.iter().filter(|call| is_generate(call));
-    for prompt in taken
+    let generate = calls.iter().filter(|call| is_generate(call));
+    for prompt in generate
         .filter(|call| !is_refused(call))
         .flat_map(|call| &call.prompts)
     {
@@ -144,7 +145,7 @@ fn sent(calls: &[Call]) -> BTreeMap<&String, usize> {
 impl Verdict {
     pub fn is_clean(&self) -> bool {
         self.lost.is_empty()
-            && self.paid_twice.is_empty()
+            && self.sent_twice.is_empty()
             && self.early.is_empty()
             && self.unconfirmed.is_empty()
     }
@@ -158,23 +159,23 @@ impl fmt::Display for Verdict {
             completed,
             excused,
             lost,
-            paid_twice,
+            sent_twice,
             early,
             unconfirmed,
         } = self;
         write!(
             f,
-            "submitted {submitted}, calls {calls}, completed {completed}, not kept as said {excused}, \
-             lost {}, paid twice {}, early calls {}, left to a person {}",
+            "submitted {submitted}, calls {calls}, completed {completed}, excused {excused}, \
+             lost {}, sent twice {}, early calls {}, left unconfirmed {}",
             lost.len(),
-            paid_twice.len(),
+            sent_twice.len(),
             early.len(),
             unconfirmed.len()
         )?;
         if !self.is_clean() {
             write!(
                 f,
-                "; lost {lost:?}, paid twice {paid_twice:?}, early {early:#?}, left to a person \
+                "; lost {lost:?}, sent twice {sent_twice:?}, early {early:#?}, left unconfirmed \
                  {unconfirmed:?}"
             )?;
         }
@@ -199,7 +200,7 @@ mod tests {
         calls: &[Call],
         excuses: &Excuses,
         states: &[(&str, &str)],
-        taken: &[(&str, usize)],
+        accepted: &[(&str, usize)],
     ) -> Verdict {
         let mut ledger = Ledger::default();
         ledger.ask("a");
@@ -212,26 +213,29 @@ mod tests {
             excuses,
             states: &states.iter().map(text).collect(),
             unconfirmed: &[],
-            taken: &taken.iter().map(|(p, n)| ((*p).to_owned(), *n)).collect(),
+            accepted: &accepted
+                .iter()
+                .map(|(p, n)| ((*p).to_owned(), *n))
+                .collect(),
         })
     }
 
     const DONE: [(&str, &str); 2] = [("a", "Completed"), ("b", "Completed")];
 
     #[test]
-    fn what_is_not_there_is_lost_unless_the_page_had_said_so() {
+    fn missing_task_is_lost_unless_page_reported_it_unsaved() {
         let mut excuses = Excuses::default();
         let states = [("a", "Completed"), ("b", "Queued")];
-        let lost = verdict(Keys::Honoured, &[], &excuses, &states, &[]);
+        let lost = verdict(Keys::Supported, &[], &excuses, &states, &[]);
         assert_eq!(lost.lost, ["b"]);
-        excuses.unkept.insert("b".into());
-        let excused = verdict(Keys::Honoured, &[], &excuses, &states, &[]);
+        excuses.unsaved.insert("b".into());
+        let excused = verdict(Keys::Supported, &[], &excuses, &states, &[]);
         assert!(excused.is_clean());
         assert_eq!((excused.completed, excused.excused), (1, 1));
     }
 
     #[test]
-    fn what_was_accepted_before_is_never_excused() {
+    fn task_accepted_before_storage_failure_is_never_excused() {
         let mut excuses = Excuses::default();
         let mut ledger = Ledger::default();
         ledger.ask("a");
@@ -239,38 +243,38 @@ mod tests {
         let mut accepted = call(1, 10, "/v2/generate", &["a"]);
         accepted.accepted = vec!["1".into()];
         let [since, now] = [20, 30].map(Duration::from_millis);
-        excuses.forget(since, now, &ledger, &[accepted]);
-        assert_eq!(excuses.unkept, BTreeSet::from(["b".to_owned()]));
+        excuses.record_loss(since, now, &ledger, &[accepted]);
+        assert_eq!(excuses.unsaved, BTreeSet::from(["b".to_owned()]));
     }
 
     #[test]
-    fn the_services_books_and_the_calls_tell_what_was_paid_twice() {
+    fn database_and_calls_reveal_tasks_sent_twice() {
         let excuses = Excuses::default();
-        let twice = verdict(Keys::Honoured, &[], &excuses, &DONE, &[("a", 2), ("b", 1)]);
-        assert_eq!(twice.paid_twice, ["a"]);
+        let twice = verdict(Keys::Supported, &[], &excuses, &DONE, &[("a", 2), ("b", 1)]);
+        assert_eq!(twice.sent_twice, ["a"]);
         let calls = [1, 2].map(|number| call(number, 10, "/v2/generate", &["b"]));
-        let again = verdict(Keys::Honoured, &calls, &excuses, &DONE, &[]);
-        assert!(again.is_clean(), "the service takes a key once");
+        let again = verdict(Keys::Supported, &calls, &excuses, &DONE, &[]);
+        assert!(again.is_clean(), "the service accepts a key only once");
         let again = verdict(Keys::Unknown, &calls, &excuses, &DONE, &[]);
-        assert_eq!(again.paid_twice, ["b"]);
+        assert_eq!(again.sent_twice, ["b"]);
     }
 
     #[test]
-    fn a_refusal_that_was_forgotten_excuses_early_calls() {
+    fn forgotten_refusal_excuses_early_calls() {
         let mut refused = call(1, 1_000, "/v2/status", &[]);
         refused.status = Some(429);
         refused.not_before = Some(Duration::from_millis(5_000));
         refused.mark = Some("a".into());
         let mut later = call(2, 4_900, "/v2/status", &[]);
-        later.heard = vec!["a".into()];
+        later.received = vec!["a".into()];
         let calls = [refused, later];
         let mut excuses = Excuses::default();
-        let early = verdict(Keys::Honoured, &calls, &excuses, &DONE, &[]).early;
+        let early = verdict(Keys::Supported, &calls, &excuses, &DONE, &[]).early;
         assert_eq!(early.len(), 1);
         assert_eq!(early[0].number, 2);
         let [since, until] = [900, 1_300].map(Duration::from_millis);
         excuses.forgotten.push((since, until));
-        let early = verdict(Keys::Honoured, &calls, &excuses, &DONE, &[]).early;
+        let early = verdict(Keys::Supported, &calls, &excuses, &DONE, &[]).early;
         assert!(early.is_empty());
     }
 }

@@ -1,6 +1,6 @@
-//! What will happen in a trial, drawn from its seed before it begins.
+//! Plans of trials, generated from a seed.
 
-use crate::chance::Chance;
+use crate::random::Random;
 use atelier_end_to_end::fault::{Fault, RetryAfter, Rule};
 use std::time::Duration;
 
@@ -8,36 +8,36 @@ pub const TASKS: usize = 60;
 pub const INJECTIONS: usize = 100;
 pub const MAX_TABS: usize = 3;
 
-/// How many steps the network and the storage may be away.
-const LONGEST_ABSENCE: u64 = 6;
+/// The maximum number of steps for which the network or the storage fails.
+const MAX_OUTAGE_STEPS: u64 = 6;
 
-/// The longest pause between two steps.
+/// The maximum pause between two steps.
 const PAUSE_MS: u64 = 700;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Step {
-    /// How long nothing happens before it.
+    /// The pause before the step.
     pub pause_ms: u64,
     pub act: Act,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Act {
-    /// A person submits the next task, in one of the open tabs.
+    /// The user submits the next task in one of the open tabs.
     Submit(Tab),
     Inject(Injection),
-    /// The network is back.
+    /// The network works again.
     Online,
     /// The storage works again.
-    MendStorage,
+    RestoreStorage,
 }
 
-/// One of the open tabs. Where it is the last one and goes, another one is opened before.
+/// One of the open tabs. Before the only tab ends, another one is opened.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Tab {
-    /// The one that was loaded first: it leads.
+    /// The tab that was loaded first, which is the leader.
     Leader,
-    /// Counted round.
+    /// The tab with this number, modulo the number of tabs.
     Number(usize),
 }
 
@@ -45,7 +45,7 @@ pub enum Tab {
 pub enum Injection {
     Reload(Tab),
     Crash(Tab),
-    /// Without a chance for the page to say anything.
+    /// Closes the tab without `beforeunload`.
     Close(Tab),
     OpenTab,
     Offline,
@@ -64,30 +64,31 @@ pub enum Cleared {
     Everything,
 }
 
-/// What storage does from now on.
+/// A storage failure.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Breakage {
-    /// It can't be opened.
+    /// Databases can't be opened.
     Refused,
-    /// It never says whether it is open.
+    /// Requests to open a database are never answered.
     Silent,
     /// Nothing can be written.
     Full,
 }
 
-/// What a plan has to keep in mind while it is drawn.
-struct Course {
-    chance: Chance,
+/// The state of a plan while it is generated.
+struct Generator {
+    random: Random,
     tabs: usize,
-    /// Steps until the network is back.
+    /// Steps until the network works again.
     offline: Option<u64>,
     /// Steps until storage works again.
     broken: Option<u64>,
 }
 
-pub fn draw(seed: u64) -> Vec<Step> {
-    let mut course = Course {
-        chance: Chance::new(seed),
+/// Generates the plan of a seed.
+pub fn generate(seed: u64) -> Vec<Step> {
+    let mut generator = Generator {
+        random: Random::new(seed),
         tabs: 1,
         offline: None,
         broken: None,
@@ -95,23 +96,24 @@ pub fn draw(seed: u64) -> Vec<Step> {
     let (mut tasks, mut injections) = (TASKS, INJECTIONS);
     let mut steps = Vec::new();
     while tasks + injections > 0 {
-        let pause_ms = course.chance.below(PAUSE_MS);
-        let act = if is_over(&mut course.offline) {
+        let pause_ms = generator.random.below(PAUSE_MS);
+        let act = if is_over(&mut generator.offline) {
             Act::Online
-        } else if is_over(&mut course.broken) {
-            Act::MendStorage
-        } else if (course.chance.below((tasks + injections) as u64) as usize) < tasks {
+        } else if is_over(&mut generator.broken) {
+            Act::RestoreStorage
+        } else if (generator.random.below((tasks + injections) as u64) as usize) < tasks {
             tasks -= 1;
-            Act::Submit(course.tab())
+            Act::Submit(generator.tab())
         } else {
             injections -= 1;
-            Act::Inject(course.injection())
+            Act::Inject(generator.injection())
         };
         steps.push(Step { pause_ms, act });
     }
     steps
 }
 
+/// Counts a step of an outage. Returns whether it is over.
 fn is_over(steps_left: &mut Option<u64>) -> bool {
     match steps_left {
         Some(0) => {
@@ -126,9 +128,9 @@ fn is_over(steps_left: &mut Option<u64>) -> bool {
     }
 }
 
-impl Course {
+impl Generator {
     fn tab(&mut self) -> Tab {
-        match self.chance.below(4) {
+        match self.random.below(4) {
             0 => Tab::Leader,
             number => Tab::Number(number as usize),
         }
@@ -142,31 +144,31 @@ impl Course {
         }
     }
 
-    /// `None` for what can't happen now: without a network no page can be loaded.
+    /// Returns `None` for an injection that is impossible now: offline, no page can be loaded.
     fn try_injection(&mut self) -> Option<Injection> {
         let is_online = self.offline.is_none();
-        Some(match self.chance.below(100) {
+        Some(match self.random.below(100) {
             0..12 if is_online => Injection::Reload(self.tab()),
-            12..20 if is_online || self.tabs > 1 => Injection::Crash(self.leave()),
-            20..27 if is_online || self.tabs > 1 => Injection::Close(self.leave()),
+            12..20 if is_online || self.tabs > 1 => Injection::Crash(self.ending_tab()),
+            20..27 if is_online || self.tabs > 1 => Injection::Close(self.ending_tab()),
             27..40 if is_online && self.tabs < MAX_TABS => {
                 self.tabs += 1;
                 Injection::OpenTab
             }
             40..46 if is_online => {
-                self.offline = Some(self.chance.below(LONGEST_ABSENCE));
+                self.offline = Some(self.random.below(MAX_OUTAGE_STEPS));
                 Injection::Offline
             }
             46..50 => Injection::ClockBack {
-                minutes: 1 + self.chance.below(30),
+                minutes: 1 + self.random.below(30),
             },
             50..54 => {
-                Injection::ClearStorage(self.chance.one_of(&[Cleared::Tasks, Cleared::Everything]))
+                Injection::ClearStorage(self.random.one_of(&[Cleared::Tasks, Cleared::Everything]))
             }
             54..59 if self.broken.is_none() => {
-                self.broken = Some(self.chance.below(LONGEST_ABSENCE));
+                self.broken = Some(self.random.below(MAX_OUTAGE_STEPS));
                 let breakages = [Breakage::Refused, Breakage::Silent, Breakage::Full];
-                Injection::BreakStorage(self.chance.one_of(&breakages))
+                Injection::BreakStorage(self.random.one_of(&breakages))
             }
             59..64 => Injection::KillService,
             64.. => Injection::Fault(self.fault()),
@@ -174,10 +176,10 @@ impl Course {
         })
     }
 
-    /// A tab that goes: often the one that leads.
-    fn leave(&mut self) -> Tab {
+    /// Returns a tab that ends, often the leader.
+    fn ending_tab(&mut self) -> Tab {
         self.tabs = (self.tabs - 1).max(1);
-        if self.chance.below(2) == 0 {
+        if self.random.below(2) == 0 {
             Tab::Leader
         } else {
             self.tab()
@@ -186,9 +188,9 @@ impl Course {
 
     fn fault(&mut self) -> Rule {
         let paths = ["/v2/generate*", "/v2/status*", "/v2/response*", "/v2/*"];
-        let mut path = self.chance.one_of(&paths);
-        let seconds = 2 + self.chance.below(4);
-        let fault = match self.chance.below(12) {
+        let mut path = self.random.one_of(&paths);
+        let seconds = 2 + self.random.below(4);
+        let fault = match self.random.below(12) {
             0 => refusal(429, Some(RetryAfter::Seconds(seconds))),
             1 => refusal(429, Some(RetryAfter::Date(seconds))),
             2 => refusal(429, None),
@@ -203,18 +205,18 @@ impl Course {
             },
             10 => {
                 path = self
-                    .chance
+                    .random
                     .one_of(&["/v2/generate-batch", "/v2/status-batch"]);
                 Fault::CutBatch { keep: 1 }
             }
             _ => {
                 path = self
-                    .chance
+                    .random
                     .one_of(&["/v2/generate-batch", "/v2/status-batch"]);
                 Fault::ReorderBatch
             }
         };
-        Rule::next(1 + self.chance.below(2) as u32, path, fault)
+        Rule::next(1 + self.random.below(2) as u32, path, fault)
     }
 }
 
@@ -233,27 +235,27 @@ mod tests {
     const SEEDS: std::ops::Range<u64> = 0..200;
 
     #[test]
-    fn a_seed_always_draws_the_same() {
-        assert_eq!(draw(7), draw(7));
-        assert_ne!(draw(7), draw(8));
+    fn same_seed_gives_same_plan() {
+        assert_eq!(generate(7), generate(7));
+        assert_ne!(generate(7), generate(8));
     }
 
     #[test]
     fn every_plan_has_all_tasks_and_injections() {
         for seed in SEEDS {
-            let steps = draw(seed);
+            let steps = generate(seed);
             let count = |is: fn(&Act) -> bool| steps.iter().filter(|step| is(&step.act)).count();
             assert_eq!(count(|act| matches!(act, Act::Submit(_))), TASKS);
             assert_eq!(count(|act| matches!(act, Act::Inject(_))), INJECTIONS);
         }
     }
 
-    /// Without a network no page can be loaded: such a plan would test the browser's error page.
+    /// Offline, no page can be loaded: such a plan would test the browser's error page.
     #[test]
-    fn no_page_is_loaded_offline() {
+    fn no_plan_loads_page_offline() {
         for seed in SEEDS {
             let (mut tabs, mut is_online) = (1, true);
-            for step in draw(seed) {
+            for step in generate(seed) {
                 match step.act {
                     Act::Online => is_online = true,
                     Act::Inject(Injection::Offline) => is_online = false,
@@ -274,10 +276,10 @@ mod tests {
     }
 
     #[test]
-    fn everything_is_drawn() {
+    fn plans_cover_all_injections() {
         let mut seen = BTreeSet::new();
         for seed in SEEDS {
-            for step in draw(seed) {
+            for step in generate(seed) {
                 let text = format!("{:?}", step.act);
                 let name = text.split(['(', ' ', '{']).nth(1).unwrap_or_default();
                 seen.insert(name.to_owned());

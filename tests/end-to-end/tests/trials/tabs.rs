@@ -1,30 +1,30 @@
-//! The tabs of one person, in the order in which they were loaded: the first one leads.
+//! The open tabs, in the order in which they were loaded. The first one is the leader.
 
 use crate::conditions::{Conditions, STORED_TASKS};
 use crate::plan::Tab;
 use atelier_end_to_end::Result;
 use atelier_end_to_end::browser::Browser;
 use atelier_end_to_end::find::{by, starting};
-use atelier_end_to_end::hearing;
+use atelier_end_to_end::received_refusals;
 use atelier_end_to_end::wait::{Seen, until};
 use fantoccini::wd::WindowHandle;
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// Enough for a page to be loaded and a browser to answer, on a busy machine.
+/// The time limit for a page to load, on a busy machine.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
 pub const MODEL: &str = "/models/image/tessera";
 
-/// How many tasks a model's page shows next to its form.
-const SHOWN_BESIDE_FORM: u64 = 6;
+/// The number of tasks that a model's page shows next to its form.
+const TASKS_NEXT_TO_FORM: u64 = 6;
 
-/// What the page says while it can't keep tasks.
-const NOT_KEPT: &str = "Tasks are not being kept";
+/// The message of the page while it can't store tasks.
+const NOT_STORED: &str = "Tasks are not being kept";
 
 pub struct Tabs<'a> {
     pub browser: &'a Browser,
-    /// Of the page.
+    /// The origin of the page.
     origin: String,
     open: Vec<OpenTab>,
     conditions: Conditions,
@@ -32,12 +32,12 @@ pub struct Tabs<'a> {
 
 struct OpenTab {
     handle: WindowHandle,
-    /// The script that it runs first.
+    /// The identifier of the script that runs before those of its pages.
     script: String,
 }
 
 impl<'a> Tabs<'a> {
-    /// With the browser's first tab, at the model's page.
+    /// Starts with the browser's first tab, at the model's page.
     pub async fn start(browser: &'a Browser, origin: String) -> Result<Self> {
         let mut tabs = Self {
             browser,
@@ -54,7 +54,8 @@ impl<'a> Tabs<'a> {
         self.open.len()
     }
 
-    pub fn which(&self, tab: Tab) -> usize {
+    /// Returns the index of a tab.
+    pub fn index_of(&self, tab: Tab) -> usize {
         match tab {
             Tab::Leader => 0,
             Tab::Number(number) => number % self.open.len(),
@@ -65,7 +66,7 @@ impl<'a> Tabs<'a> {
         self.browser.switch_to(&self.open[at].handle).await
     }
 
-    /// Opens a further tab, which is to show what is stored: so many tasks.
+    /// Opens a new tab, and waits until it shows the `known` stored tasks.
     pub async fn open(&mut self, known: u64) -> Result<()> {
         let handle = self.browser.client.new_window(true).await?.handle;
         self.enter(handle, known).await
@@ -73,17 +74,18 @@ impl<'a> Tabs<'a> {
 
     async fn enter(&mut self, handle: WindowHandle, known: u64) -> Result<()> {
         self.browser.switch_to(&handle).await?;
-        // So high that the list of tasks, of which only what is near the screen exists, is there
-        // as a whole.
+        // So tall that the virtual list of tasks renders all its rows.
         self.browser.set_size(1280, 8000).await?;
-        self.browser.before_each_page(&hearing::script()).await?;
-        let script = self.run_first().await?;
+        self.browser
+            .before_each_page(&received_refusals::script())
+            .await?;
+        let script = self.add_first_script().await?;
         self.open.push(OpenTab { handle, script });
         self.load().await?;
-        self.loaded(known).await
+        self.wait_until_loaded(known).await
     }
 
-    /// It becomes the last one; see [`Self::loaded`].
+    /// Reloads a tab, which becomes the last one. Call [`Self::wait_until_loaded`] next.
     pub async fn reload(&mut self, at: usize) -> Result<()> {
         let tab = self.open.remove(at);
         self.browser.switch_to(&tab.handle).await?;
@@ -95,27 +97,27 @@ impl<'a> Tabs<'a> {
         self.browser.open(&self.address(MODEL)).await
     }
 
-    /// Waits until the present tab, just loaded, shows what is stored: so many tasks.
-    pub async fn loaded(&self, known: u64) -> Result<()> {
-        until("the form to be there", TIMEOUT, async || {
-            // A question may come before it.
+    /// Waits until the current tab, just loaded, shows the `known` stored tasks.
+    pub async fn wait_until_loaded(&self, known: u64) -> Result<()> {
+        until("the form", TIMEOUT, async || {
+            // A dialog may appear first.
             self.answer().await?;
             let form = self
                 .browser
                 .find_all(&starting("textbox", "prompt"))
                 .await?;
             Ok(if form.is_empty() {
-                Seen::NotYet("there is none".into())
+                Seen::NotYet("no form".into())
             } else {
                 Seen::Yes(())
             })
         })
         .await?;
-        until("what is stored to be shown", TIMEOUT, async || {
+        until("the stored tasks", TIMEOUT, async || {
             let count = "return document.querySelectorAll('article').length";
             let shown = self.browser.run(count, vec![]).await?;
-            let is_shown = shown.as_u64() >= Some(known.min(SHOWN_BESIDE_FORM));
-            Ok(if is_shown || self.says_unkept().await? {
+            let is_shown = shown.as_u64() >= Some(known.min(TASKS_NEXT_TO_FORM));
+            Ok(if is_shown || self.shows_not_stored().await? {
                 Seen::Yes(())
             } else {
                 Seen::NotYet(format!("{shown} of {known} tasks"))
@@ -124,7 +126,7 @@ impl<'a> Tabs<'a> {
         .await
     }
 
-    /// Loads the list of tasks afresh.
+    /// Loads the list of tasks.
     pub async fn open_list(&self) -> Result<()> {
         self.browser.open(&self.address("/tasks")).await?;
         let heading = by("heading", "Tasks");
@@ -136,7 +138,7 @@ impl<'a> Tabs<'a> {
         format!("{}{path}", self.origin)
     }
 
-    /// Ends the tab's process; the page gets no chance to do anything.
+    /// Crashes the tab's process. No event handler of the page runs.
     pub async fn crash(&mut self, at: usize) -> Result<()> {
         self.switch_to(at).await?;
         self.browser.crash().await?;
@@ -144,7 +146,7 @@ impl<'a> Tabs<'a> {
         self.switch_to(0).await
     }
 
-    /// Closes the tab without asking the page.
+    /// Closes the tab without `beforeunload`.
     pub async fn close(&mut self, at: usize) -> Result<()> {
         let tab = self.open.remove(at);
         self.switch_to(0).await?;
@@ -157,13 +159,13 @@ impl<'a> Tabs<'a> {
         self.conditions
     }
 
-    /// The same in all tabs, and in those to come.
+    /// Sets the conditions in all open and future tabs.
     pub async fn set_conditions(&mut self, conditions: Conditions) -> Result<()> {
         self.conditions = conditions;
         for at in 0..self.open.len() {
             self.switch_to(at).await?;
             self.browser.run(&conditions.script(), vec![]).await?;
-            let script = self.run_first().await?;
+            let script = self.add_first_script().await?;
             let before = std::mem::replace(&mut self.open[at].script, script);
             let before = json!({ "identifier": before });
             self.browser
@@ -173,7 +175,7 @@ impl<'a> Tabs<'a> {
         Ok(())
     }
 
-    async fn run_first(&self) -> Result<String> {
+    async fn add_first_script(&self) -> Result<String> {
         let source = json!({ "source": self.conditions.first_script() });
         let added = self
             .browser
@@ -183,8 +185,8 @@ impl<'a> Tabs<'a> {
         Ok(name.to_owned())
     }
 
-    /// Clears what the browser has stored, and waits until the page has seen it: it says so, or has
-    /// written everything once more.
+    /// Clears stored data, and waits until the page has detected it: it shows a message, or has stored all tasks
+    /// again.
     pub async fn clear_storage(&self, types: &str) -> Result<()> {
         self.switch_to(0).await?;
         let before = self.stored().await?.len();
@@ -192,18 +194,22 @@ impl<'a> Tabs<'a> {
         self.browser
             .devtools("Storage.clearDataForOrigin", what)
             .await?;
-        until("what was cleared to be noticed", TIMEOUT, async || {
-            let now = self.stored().await?.len();
-            Ok(if now >= before || self.says_unkept().await? {
-                Seen::Yes(())
-            } else {
-                Seen::NotYet(format!("{now} of {before} tasks are stored"))
-            })
-        })
+        until(
+            "the page to detect the cleared storage",
+            TIMEOUT,
+            async || {
+                let now = self.stored().await?.len();
+                Ok(if now >= before || self.shows_not_stored().await? {
+                    Seen::Yes(())
+                } else {
+                    Seen::NotYet(format!("{now} of {before} tasks are stored"))
+                })
+            },
+        )
         .await
     }
 
-    /// The records of all tasks.
+    /// Returns the stored records of all tasks.
     pub async fn stored(&self) -> Result<Vec<Value>> {
         let records = self.browser.run(STORED_TASKS, vec![]).await?;
         let records = records.as_array().ok_or("no list of records")?;
@@ -212,18 +218,18 @@ impl<'a> Tabs<'a> {
         records.iter().map(read).collect()
     }
 
-    /// Whether the present tab says that it can't keep tasks.
-    pub async fn says_unkept(&self) -> Result<bool> {
+    /// Returns whether the current tab shows that it can't store tasks.
+    pub async fn shows_not_stored(&self) -> Result<bool> {
         let shown = "return document.body.innerText";
         let shown = self.browser.run(shown, vec![]).await?;
-        Ok(shown.as_str().is_some_and(|text| text.contains(NOT_KEPT)))
+        Ok(shown.as_str().is_some_and(|text| text.contains(NOT_STORED)))
     }
 
-    /// Whether any tab says so.
-    pub async fn any_says_unkept(&self) -> Result<bool> {
+    /// Returns whether any tab shows that it can't store tasks.
+    pub async fn any_shows_not_stored(&self) -> Result<bool> {
         for at in 0..self.open.len() {
             self.switch_to(at).await?;
-            if self.says_unkept().await? {
+            if self.shows_not_stored().await? {
                 return Ok(true);
             }
         }

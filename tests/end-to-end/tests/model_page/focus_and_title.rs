@@ -1,15 +1,14 @@
-//! What a person presses leaves the keyboard where it was, and the tab says what it shows.
+//! Tests of the focus after a press, and of document titles.
 
-use crate::studio::play;
+use crate::studio::run_steps;
 use atelier_end_to_end::find::{by, containing};
 use atelier_end_to_end::wait::becomes;
 
-/// Guards against keys that begin at the top of the page again: what was pressed went with its task, and the focus
-/// with it.
+/// Guards against a lost focus: the pressed button is removed with its task.
 #[tokio::test(flavor = "multi_thread")]
-async fn keys_stay_at_the_result_that_another_one_takes_the_place_of() {
-    let name = "keys_stay_at_the_result";
-    play(name, &["--speed", "0"], async |studio| {
+async fn focus_stays_in_result_when_run_again_replaces_it() {
+    let name = "focus_stays_in_result_when_run_again_replaces_it";
+    run_steps(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
         studio.type_prompt("kept place").await?;
         browser.press(&by("button", "Generate")).await?;
@@ -19,18 +18,18 @@ async fn keys_stay_at_the_result_that_another_one_takes_the_place_of() {
             again.focus();
             again.click();";
         browser.run(press, vec![]).await?;
-        studio.sees_sent(2).await?;
+        studio.wait_for_sent(2).await?;
         let place = "return document.activeElement.closest('[aria-label=Result]') ? 'the result' : document.activeElement.tagName";
-        becomes(browser, "where the keys are", place, "the result").await
+        becomes(browser, "the focus", place, "the result").await
     })
     .await;
 }
 
-/// Guards against tabs, and visited pages, that can't be told from each other.
+/// Guards against tabs and history entries with the same title.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_tab_is_named_after_what_it_shows() {
-    let name = "a_tab_is_named";
-    play(name, &["--speed", "0"], async |studio| {
+async fn document_title_names_shown_page() {
+    let name = "document_title_names_shown_page";
+    run_steps(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
         let title = "return document.title";
         becomes(browser, "the title", title, "Tessera · Atelier").await?;

@@ -1,4 +1,4 @@
-//! What a person does at the page, and sees there.
+//! User actions at the page, and the task states that it shows.
 
 use crate::tabs::Tabs;
 use atelier_end_to_end::Result;
@@ -8,12 +8,12 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// Enough for what the page does at once, on a busy machine.
+/// The time limit for an immediate reaction of the page, on a busy machine.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
 const QUESTION: &str = "Send without keeping";
 
-/// The present tab shows this task.
+/// Returns whether the current tab shows this task.
 const IS_SHOWN: &str = "
     const [prompt] = arguments;
     return [...document.querySelectorAll('article')].some(task => task.ariaLabel.endsWith(prompt))";
@@ -24,7 +24,7 @@ const STATES: &str = "
         task.ariaLabel, task.querySelector('[role=status]').textContent.trim()
     ])";
 
-/// What there is to tell of a field that the keys missed.
+/// Describes the state of the field after keys did not reach it.
 const FIELD: &str = "
     const fields = [...document.querySelectorAll('textarea')];
     return {
@@ -41,13 +41,12 @@ const OPEN_TASK: &str = "
         .querySelector('a').click()";
 
 impl Tabs<'_> {
-    /// Answers what the present tab asks for: nothing can be kept, and it is to be sent all the
-    /// same.
+    /// Confirms the dialog of the current tab that asks to send without storing.
     pub async fn answer(&self) -> Result<()> {
         let is_asked =
             format!("return !!document.querySelector('dialog[open][aria-label=\"{QUESTION}\"]')");
         if self.browser.run(&is_asked, vec![]).await? == json!(true) {
-            // It goes by itself once tasks can be kept again.
+            // The dialog closes by itself when tasks can be stored again.
             if let Some(question) = self
                 .browser
                 .find_all(&by("dialog", QUESTION))
@@ -71,18 +70,16 @@ impl Tabs<'_> {
         Ok(())
     }
 
-    /// Submits a task in the present tab.
+    /// Submits a task in the current tab.
     pub async fn generate(&self, prompt: &str) -> Result<()> {
         let before = self.submitted().await?;
-        // A question may come in between and cover the button, or a line above the form that moves
-        // it away from under the pointer.
+        // Retries, because a dialog may cover the button, or a message above the form may move it away.
         until(format!("{prompt} to be submitted"), TIMEOUT, async || {
             if self.submitted().await? > before {
                 return Ok(Seen::Yes(()));
             }
             self.answer().await?;
-            // Each as it is now: where a question has come meanwhile, there is no use in waiting for
-            // what it covers.
+            // Does not wait for the field, which a dialog may cover.
             let fields = self
                 .browser
                 .find_all(&starting("textbox", "prompt"))
@@ -92,38 +89,40 @@ impl Tabs<'_> {
             };
             field.clear().await?;
             field.send_keys(prompt).await?;
-            // On a busy machine keys come to nothing where another tab has the focus; a person sees that.
+            // On a busy machine, keys are lost if another tab has the focus.
             if field.prop("value").await?.as_deref() != Some(prompt) {
                 let field = self.browser.run(FIELD, vec![]).await?;
-                return Ok(Seen::NotYet(format!("the keys missed the field: {field}")));
+                return Ok(Seen::NotYet(format!(
+                    "the keys did not reach the field: {field}"
+                )));
             }
             let buttons = self.browser.find_all(&by("button", "Generate")).await?;
             let Some(button) = buttons.first() else {
                 return Ok(Seen::NotYet("the button is covered".into()));
             };
             button.click().await?;
-            Ok(Seen::NotYet("the press missed the button".into()))
+            Ok(Seen::NotYet("the press did not reach the button".into()))
         })
         .await?;
-        until(format!("{prompt} to be taken"), TIMEOUT, async || {
+        until(format!("{prompt} to be shown"), TIMEOUT, async || {
             self.answer().await?;
             let is_shown = self.browser.run(IS_SHOWN, vec![json!(prompt)]).await?;
             Ok(if is_shown == json!(true) {
                 Seen::Yes(())
             } else {
-                Seen::NotYet("the page shows nothing of it".into())
+                Seen::NotYet("the page does not show it".into())
             })
         })
         .await
     }
 
-    /// How often the form of the present page was submitted.
+    /// Returns how many times the form of the current page was submitted.
     async fn submitted(&self) -> Result<Option<u64>> {
         let count = "return window.trial.submitted";
         Ok(self.browser.run(count, vec![]).await?.as_u64())
     }
 
-    /// Every task of the list, its state by its prompt, all at one moment.
+    /// Returns the state of every task in the list by its prompt, read at once.
     pub async fn states(&self) -> Result<BTreeMap<String, String>> {
         let rows = self.browser.run(STATES, vec![]).await?;
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
@@ -138,22 +137,22 @@ impl Tabs<'_> {
         Ok(states)
     }
 
-    /// Sends an Unconfirmed once more, from the list.
+    /// Resubmits an Unconfirmed task, starting from the list.
     pub async fn resubmit(&self, prompt: &str) -> Result<()> {
-        self.press_at(prompt, "Resubmit").await?;
+        self.press_on_task_page(prompt, "Resubmit").await?;
         self.browser.find_gone(&by("button", "Resubmit")).await?;
         self.browser.press(&by("link", "Tasks")).await?;
         self.browser.find(&by("heading", "Tasks")).await?;
         Ok(())
     }
 
-    /// Leaves an Unconfirmed, from the list.
+    /// Dismisses an Unconfirmed task, starting from the list.
     pub async fn dismiss(&self, prompt: &str) -> Result<()> {
-        self.press_at(prompt, "Dismiss").await?;
+        self.press_on_task_page(prompt, "Dismiss").await?;
         self.browser.find(&by("heading", "Tasks")).await?;
-        until(format!("{prompt} to go"), TIMEOUT, async || {
+        until(format!("{prompt} to disappear"), TIMEOUT, async || {
             Ok(if self.states().await?.contains_key(prompt) {
-                Seen::NotYet("it is there".into())
+                Seen::NotYet("still in the list".into())
             } else {
                 Seen::Yes(())
             })
@@ -161,7 +160,8 @@ impl Tabs<'_> {
         .await
     }
 
-    async fn press_at(&self, prompt: &str, button: &str) -> Result<()> {
+    /// Opens the page of a task from the list, and presses a button there.
+    async fn press_on_task_page(&self, prompt: &str, button: &str) -> Result<()> {
         self.browser.run(OPEN_TASK, vec![json!(prompt)]).await?;
         self.browser.press(&by("button", button)).await
     }

@@ -1,15 +1,15 @@
-//! The foot of a form, which lies over what is scrolled.
+//! Tests of the sticky footer of a form, which covers scrolled content.
 
-use crate::studio::{MODEL, play};
+use crate::studio::{MODEL, run_steps};
 use atelier_end_to_end::find::{by, starting};
 use atelier_end_to_end::wait::becomes;
 
-/// Guards against a cell that has the focus below the foot of the form, whatever the foot says.
+/// Guards against a focused cell that the footer covers, with or without messages in the footer.
 #[tokio::test(flavor = "multi_thread")]
-async fn what_has_the_focus_stands_above_the_foot() {
-    play("what_has_the_focus_stands_above", &[], async |studio| {
+async fn focused_field_is_not_covered_by_sticky_footer() {
+    run_steps("focused_field_is_not_covered_by_sticky_footer", &[], async |studio| {
         let browser = studio.browser;
-        // The last has a row that is wrong, which stays so.
+        // 320 comes last, because it leaves an invalid row.
         for width in [768, 320] {
             browser.set_size(width, 700).await?;
             studio.open(&format!("{MODEL}?mode=batch")).await?;
@@ -17,7 +17,7 @@ async fn what_has_the_focus_stands_above_the_foot() {
                 .fill(&by("textbox", "Prompts"), "a\nb\nc\nd\ne\nf\ng\nh")
                 .await?;
             browser.find(&by("button", "Generate 8")).await?;
-            browser.settled().await?;
+            browser.wait_until_settled().await?;
             let place = "
                 scrollTo(0, 0);
                 const fields = [...document.querySelectorAll('.composer-body :is(button, textarea, input, select)')];
@@ -25,16 +25,16 @@ async fn what_has_the_focus_stands_above_the_foot() {
                 const low = fields.filter(it => it.checkVisibility()).filter(it => {
                     it.focus();
                     const { top, bottom } = it.getBoundingClientRect();
-                    // Of a text the line of the caret is brought into sight.
+                    // For a text field, the browser scrolls only the caret's line into view.
                     const end = it.matches('textarea') ? top + 24 : bottom;
                     return document.activeElement === it && end > foot.getBoundingClientRect().top + 1;
                 });
                 return low.map(it => it.ariaLabel ?? it.innerText).join()";
-            becomes(browser, &format!("below the foot at {width}"), place, "").await?;
+            becomes(browser, &format!("fields below the footer at {width}"), place, "").await?;
             if width > 320 {
                 continue;
             }
-            // What is wrong is shown whole.
+            // The invalid row is fully visible.
             let spoil = "
                 const choice = document.querySelector('[aria-label=\"Add a column\"]');
                 choice.value = 'num_outputs';

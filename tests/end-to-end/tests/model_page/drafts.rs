@@ -1,93 +1,92 @@
-//! What is typed survives.
+//! Tests of drafts and undo: typed input survives.
 
-use crate::studio::{MODEL, Studio, TIMEOUT, play};
+use crate::studio::{MODEL, Studio, TIMEOUT, run_steps};
 use atelier_end_to_end::Result;
 use atelier_end_to_end::find::{by, containing, starting};
 use atelier_end_to_end::wait::becomes;
 use fantoccini::key::Key;
 
-async fn back_to_the_model(studio: &Studio<'_>) -> Result<()> {
+async fn leave_and_go_back(studio: &Studio<'_>) -> Result<()> {
     let browser = studio.browser;
     browser.press(&by("link", "Models")).await?;
     browser.find(&by("heading", "Models")).await?;
     browser.client.back().await?;
-    studio.is_open().await
+    studio.wait_until_open().await
 }
 
-/// Guards against `?from=` being used again at every reload: what was typed after it was gone.
+/// Guards against `?from=` being applied again at every reload, which replaced later input.
 #[tokio::test(flavor = "multi_thread")]
-async fn an_edit_fills_the_form_once_says_so_and_what_is_typed_since_survives() {
-    let name = "an_edit_fills_the_form_once";
-    play(name, &["--speed", "0"], async |studio| {
+async fn edit_fills_form_once_and_later_input_survives_reload() {
+    let name = "edit_fills_form_once_and_later_input_survives_reload";
+    run_steps(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
         studio.type_prompt("the first").await?;
         browser.press(&by("button", "Generate")).await?;
         let task = browser.find(&containing("article", "the first")).await?;
         studio.type_prompt("something else").await?;
         browser.press(&by("button", "Edit").within(&task)).await?;
-        studio.sees_prompt("the first").await?;
+        studio.wait_for_prompt("the first").await?;
         browser
             .see_text("Changed in the form: prompt", TIMEOUT)
             .await?;
-        // Guards against an edit that makes the same composition again without a word.
+        // Guards against an edit that silently reuses the seed.
         browser
             .see_text("A new seed will be used.", TIMEOUT)
             .await?;
         let seed = browser.find(&by("spinbutton", "seed")).await?;
         assert_eq!(seed.prop("value").await?.as_deref(), Some(""));
         let address = browser.client.current_url().await?;
-        assert_eq!(address.query(), None, "it is still in the address");
+        assert_eq!(address.query(), None, "`?from=` is still in the address");
 
         studio.type_prompt("edited since").await?;
         browser.client.refresh().await?;
-        studio.is_open().await?;
-        studio.sees_prompt("edited since").await?;
+        studio.wait_until_open().await?;
+        studio.wait_for_prompt("edited since").await?;
 
         browser.press(&by("radio", "Batch")).await?;
         browser.find(&by("textbox", "Prompts")).await?;
         browser.press(&by("radio", "One")).await?;
-        studio.sees_prompt("edited since").await?;
+        studio.wait_for_prompt("edited since").await?;
 
-        back_to_the_model(studio).await?;
-        studio.sees_prompt("edited since").await?;
+        leave_and_go_back(studio).await?;
+        studio.wait_for_prompt("edited since").await?;
 
-        // A task that is not in this browser leaves the form as it was, and says so.
+        // A task that is not in this browser does not change the form, and a message says so.
         studio.open(&format!("{MODEL}?from=no-such-task")).await?;
         browser
             .see_text("not in this browser any more", TIMEOUT)
             .await?;
-        studio.sees_prompt("edited since").await
+        studio.wait_for_prompt("edited since").await
     })
     .await;
 }
 
-/// Guards against a form that stops Atelier as it goes, because its field hears that it has lost the
-/// focus.
+/// Guards against a crash when the form is removed and its field receives a blur event.
 #[tokio::test(flavor = "multi_thread")]
-async fn going_back_from_a_field_that_has_the_focus_leads_back() {
-    let name = "going_back_from_a_field";
-    play(name, &["--speed", "0"], async |studio| {
+async fn going_back_from_focused_field_does_not_crash() {
+    let name = "going_back_from_focused_field_does_not_crash";
+    run_steps(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
         browser.open(&studio.address("/")).await?;
         browser.press(&starting("link", "Tessera")).await?;
-        studio.is_open().await?;
+        studio.wait_until_open().await?;
         studio.type_prompt("unfinished").await?;
         browser.client.back().await?;
-        // As a person would find it: what has stopped takes no click.
+        // A crashed page would not react to this press.
         browser.press(&starting("link", "Tessera")).await?;
-        studio.is_open().await?;
-        studio.sees_prompt("unfinished").await
+        studio.wait_until_open().await?;
+        studio.wait_for_prompt("unfinished").await
     })
     .await;
 }
 
-/// Guards against Ctrl+Z that takes back one letter at a time, as Chromium does where the page removes a node at each key.
+/// Guards against Ctrl+Z that reverts only one letter. Chromium does that if the page removes a node at each key.
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_typed_at_one_go_is_taken_back_at_one_go() {
-    let name = "what_is_typed_at_one_go";
-    play(name, &[], async |studio| {
+async fn undo_reverts_more_than_one_letter_of_typed_text() {
+    let name = "undo_reverts_more_than_one_letter_of_typed_text";
+    run_steps(name, &[], async |studio| {
         let browser = studio.browser;
-        let back = format!("{}z", char::from(Key::Control));
+        let undo = format!("{}z", char::from(Key::Control));
         for (role, name, typed) in [
             ("textbox", "prompt", "zzzzzzzzzz"),
             ("spinbutton", "seed", "1234567890"),
@@ -97,11 +96,11 @@ async fn what_is_typed_at_one_go_is_taken_back_at_one_go() {
             for key in typed.chars() {
                 field.send_keys(&key.to_string()).await?;
             }
-            field.send_keys(&back).await?;
+            field.send_keys(&undo).await?;
             let value = "return document.activeElement.value";
             let left = browser.run(value, vec![]).await?;
             let left = left.as_str().unwrap_or_default();
-            // Something else may go from the page between two keys, as a message whose time is over.
+            // Other nodes may be removed between two keys, for instance an expired message.
             assert!(left.len() + 1 < typed.len(), "{name} has {left}");
         }
         Ok(())
@@ -109,11 +108,11 @@ async fn what_is_typed_at_one_go_is_taken_back_at_one_go() {
     .await;
 }
 
-/// Guards against Ctrl+Z after a press that takes back what was typed in another field.
+/// Guards against Ctrl+Z after a press that reverts text typed in another field.
 #[tokio::test(flavor = "multi_thread")]
-async fn the_last_change_is_what_is_taken_back() {
-    let name = "the_last_change";
-    play(name, &[], async |studio| {
+async fn undo_and_redo_follow_order_of_changes() {
+    let name = "undo_and_redo_follow_order_of_changes";
+    run_steps(name, &[], async |studio| {
         let browser = studio.browser;
         let keys = async |keys: &str| {
             let focused = browser.client.active_element().await?;
@@ -138,7 +137,7 @@ async fn the_last_change_is_what_is_taken_back() {
         let prompt = browser.find(&starting("textbox", "prompt")).await?;
         prompt.click().await?;
         prompt.send_keys("a lake").await?;
-        becomes(browser, "what is typed", state, typed.as_str()).await?;
+        becomes(browser, "the typed text", state, typed.as_str()).await?;
         let choose = "
             const layout = [...document.querySelectorAll('.form .field')]
                 .find(it => it.querySelector('.label').innerText === 'layout');
@@ -175,31 +174,31 @@ async fn the_last_change_is_what_is_taken_back() {
             states.push(now.as_str().unwrap_or_default().to_owned());
         }
         browser.press(&by("button", "Clear form")).await?;
-        becomes(browser, "a cleared form", state, before.as_str()).await?;
-        for wanted in states.iter().rev() {
+        becomes(browser, "the cleared form", state, before.as_str()).await?;
+        for expected in states.iter().rev() {
             keys("z").await?;
-            becomes(browser, "what is taken back", state, wanted.as_str()).await?;
+            becomes(browser, "the state after undo", state, expected.as_str()).await?;
         }
-        // The text stays until it is the last change.
-        for wanted in &states[1..] {
+        // The text is not reverted until it is the last change.
+        for expected in &states[1..] {
             keys("y").await?;
-            becomes(browser, "what is made once more", state, wanted.as_str()).await?;
+            becomes(browser, "the state after redo", state, expected.as_str()).await?;
         }
-        for wanted in states.iter().rev().skip(1) {
+        for expected in states.iter().rev().skip(1) {
             keys("z").await?;
-            becomes(browser, "what is taken back", state, wanted.as_str()).await?;
+            becomes(browser, "the state after undo", state, expected.as_str()).await?;
         }
-        // What was typed before is the browser's to take back.
+        // The browser itself reverts text typed before.
         let prompt = browser.find(&starting("textbox", "prompt")).await?;
         prompt.click().await?;
         prompt.send_keys(" and more").await?;
         let more = format!("a lake and more{before}");
-        becomes(browser, "what is typed", state, more.as_str()).await?;
+        becomes(browser, "the typed text", state, more.as_str()).await?;
         browser.run(switch, vec![]).await?;
         keys("z").await?;
         becomes(browser, "the switch", state, more.as_str()).await?;
         keys("z").await?;
-        // How much of it at once is up to the browser.
+        // The browser decides how much it reverts at once.
         let is_less = format!(
             "const now = (() => {{ {state} }})();
             return now !== {more:?} && now.startsWith('a lake') && now.endsWith({before:?})"
@@ -211,9 +210,9 @@ async fn the_last_change_is_what_is_taken_back() {
 
 /// Guards against a prompt that Ctrl+Z doesn't bring back after it was edited as JSON.
 #[tokio::test(flavor = "multi_thread")]
-async fn what_was_edited_as_json_is_undone_in_the_form() {
-    let name = "what_was_edited_as_json";
-    play(name, &[], async |studio| {
+async fn json_edit_can_be_undone_in_form() {
+    let name = "json_edit_can_be_undone_in_form";
+    run_steps(name, &[], async |studio| {
         let browser = studio.browser;
         let prompt = "return document.querySelector('.form textarea[required]').value";
         let keys = async |keys: &str| {
@@ -224,9 +223,9 @@ async fn what_was_edited_as_json_is_undone_in_the_form() {
         studio.type_prompt("a red fox").await?;
         browser.press(&by("radio", "JSON")).await?;
         let text = by("textbox", "Input as JSON");
-        let wanted = r#"{"prompt": "a green fox", "panes": 12}"#;
-        browser.fill(&text, wanted).await?;
-        // One more number that can be read.
+        let expected = r#"{"prompt": "a green fox", "panes": 12}"#;
+        browser.fill(&text, expected).await?;
+        // Types another valid number.
         keys(&format!("{}0", char::from(Key::Left))).await?;
         browser.press(&by("radio", "Form")).await?;
         becomes(browser, "the edited prompt", prompt, "a green fox").await?;
@@ -236,17 +235,17 @@ async fn what_was_edited_as_json_is_undone_in_the_form() {
             .click()
             .await?;
         keys(&control('z')).await?;
-        becomes(browser, "the prompt before", prompt, "a red fox").await?;
+        becomes(browser, "the previous prompt", prompt, "a red fox").await?;
         keys(&control('y')).await?;
         becomes(browser, "the edited prompt", prompt, "a green fox").await
     })
     .await;
 }
 
-/// Guards against a caret before the text that was kept, where typing goes on.
+/// Guards against a caret before the restored text.
 #[tokio::test(flavor = "multi_thread")]
-async fn the_caret_is_at_the_end_of_a_kept_prompt() {
-    play("the_caret_is_at_the_end", &[], async |studio| {
+async fn caret_is_at_end_of_restored_prompt() {
+    run_steps("caret_is_at_end_of_restored_prompt", &[], async |studio| {
         let browser = studio.browser;
         studio.type_prompt("a kept\nprompt").await?;
         studio.open(MODEL).await?;
@@ -258,71 +257,71 @@ async fn the_caret_is_at_the_end_of_a_kept_prompt() {
     .await;
 }
 
-/// Guards against keys that go nowhere after a page has gone together with its open dialog, and against a list of models in
-/// which they begin at the top after one was looked at.
+/// Guards against a lost focus after a page was left with an open dialog, and against focus at the top of the model
+/// list after returning to it.
 #[tokio::test(flavor = "multi_thread")]
-async fn going_back_from_a_dialog_gives_the_focus_to_the_card() {
-    let name = "going_back_from_a_dialog";
-    play(name, &["--speed", "0"], async |studio| {
+async fn going_back_from_dialog_focuses_model_card() {
+    let name = "going_back_from_dialog_focuses_model_card";
+    run_steps(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
         browser.open(&studio.address("/")).await?;
-        // What notes where the list was left comes with what draws the cards.
-        let are_drawn = "return document.querySelector('.model-card img') !== null";
-        becomes(browser, "pictures on the cards", are_drawn, true).await?;
+        // The script that records the list position is loaded together with the card pictures.
+        let has_pictures = "return document.querySelector('.model-card img') !== null";
+        becomes(browser, "pictures on the cards", has_pictures, true).await?;
         browser.press(&starting("link", "Tessera")).await?;
-        studio.is_open().await?;
+        studio.wait_until_open().await?;
         browser.press(&by("button", "Presets")).await?;
         browser.find(&by("dialog", "Presets")).await?;
         browser.client.back().await?;
         browser.find(&by("heading", "Models")).await?;
         let focused = "return document.activeElement.innerText";
-        becomes(browser, "what has the focus", focused, "Tessera").await
+        becomes(browser, "the focus", focused, "Tessera").await
     })
     .await;
 }
 
-/// Guards against one tab's form being overwritten by another's.
+/// Guards against a tab's form being overwritten by another tab.
 #[tokio::test(flavor = "multi_thread")]
-async fn of_two_tabs_the_last_typed_is_what_a_reload_finds() {
-    let name = "of_two_tabs_the_last_typed";
-    play(name, &["--speed", "0"], async |studio| {
+async fn reload_restores_draft_last_typed_in_any_tab() {
+    let name = "reload_restores_draft_last_typed_in_any_tab";
+    run_steps(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
         let first = browser.client.window().await?;
         studio.type_prompt("typed in the first").await?;
         let second = browser.open_tab(&studio.address(MODEL)).await?;
-        studio.is_open().await?;
-        studio.sees_prompt("typed in the first").await?;
+        studio.wait_until_open().await?;
+        studio.wait_for_prompt("typed in the first").await?;
         studio.type_prompt("typed in the second").await?;
         browser.switch_to(&first).await?;
-        studio.sees_prompt("typed in the first").await?;
-        // A tab that is left writes nothing that it has not typed since.
+        studio.wait_for_prompt("typed in the first").await?;
+        // Leaving a tab stores nothing unless something was typed there since.
         browser.client.refresh().await?;
-        studio.is_open().await?;
-        studio.sees_prompt("typed in the second").await?;
+        studio.wait_until_open().await?;
+        studio.wait_for_prompt("typed in the second").await?;
         studio.type_prompt("typed last").await?;
         browser.switch_to(&second).await?;
-        studio.sees_prompt("typed in the second").await?;
+        studio.wait_for_prompt("typed in the second").await?;
         browser.client.refresh().await?;
-        studio.is_open().await?;
-        studio.sees_prompt("typed last").await
+        studio.wait_until_open().await?;
+        studio.wait_for_prompt("typed last").await
     })
     .await;
 }
 
-/// Guards against a form that forgets silently where the browser refuses to store.
+/// Guards against silent loss of the draft when the browser can't store it.
 #[tokio::test(flavor = "multi_thread")]
-async fn where_nothing_can_be_stored_what_is_typed_lasts_as_long_as_the_visit() {
-    let name = "where_nothing_can_be_stored";
-    play(name, &["--speed", "0"], async |studio| {
+async fn draft_survives_navigation_when_storage_fails() {
+    let name = "draft_survives_navigation_when_storage_fails";
+    run_steps(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
         for refusal in [
-            // Full.
+            // The storage is full.
             "const write = Storage.prototype.setItem;
              Storage.prototype.setItem = function (key, value) {
                  if (key.startsWith('atelier.draft')) throw new DOMException('', 'QuotaExceededError');
                  return write.call(this, key, value);
              }",
-            // Refused altogether.
+            // Access is denied.
             "Object.defineProperty(window, 'localStorage', {
                  get() { throw new DOMException('', 'SecurityError') }
              })",
@@ -331,34 +330,34 @@ async fn where_nothing_can_be_stored_what_is_typed_lasts_as_long_as_the_visit() 
             studio.open(MODEL).await?;
             studio.type_prompt("for this visit").await?;
             browser.see_text("is not being kept", TIMEOUT).await?;
-            let said = "return document.body.innerText.split('is not being kept').length - 1";
-            let said = browser.run(said, vec![]).await?;
-            assert_eq!(said.as_u64(), Some(1), "how often it was said");
-            back_to_the_model(studio).await?;
-            studio.sees_prompt("for this visit").await?;
+            let count = "return document.body.innerText.split('is not being kept').length - 1";
+            let count = browser.run(count, vec![]).await?;
+            assert_eq!(count.as_u64(), Some(1), "number of notices");
+            leave_and_go_back(studio).await?;
+            studio.wait_for_prompt("for this visit").await?;
         }
         Ok(())
     })
     .await;
 }
 
-/// Guards against a draft of an earlier version being thrown away.
+/// Guards against discarding a draft of an earlier version.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_draft_as_the_first_version_kept_it_is_read() {
-    let name = "a_draft_as_the_first_version_kept_it";
-    play(name, &["--speed", "0"], async |studio| {
+async fn draft_of_first_version_is_read() {
+    let name = "draft_of_first_version_is_read";
+    run_steps(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
         let write = r#"localStorage.setItem('atelier.draft.image/tessera',
             '{"entries":{"prompt":{"text":"kept long ago"},"seed":{"value":18446744073709551615}}}')"#;
         browser.run(write, vec![]).await?;
         browser.client.refresh().await?;
-        studio.is_open().await?;
-        studio.sees_prompt("kept long ago").await?;
+        studio.wait_until_open().await?;
+        studio.wait_for_prompt("kept long ago").await?;
         studio.type_prompt("typed today").await?;
-        let kept = "return localStorage.getItem('atelier.draft.image/tessera')";
-        let kept = browser.run(kept, vec![]).await?;
+        let stored = "return localStorage.getItem('atelier.draft.image/tessera')";
+        let stored = browser.run(stored, vec![]).await?;
         assert_eq!(
-            kept.as_str(),
+            stored.as_str(),
             Some(
                 r#"{"entries":{"prompt":{"text":"typed today"},"seed":{"value":18446744073709551615}}}"#
             )

@@ -1,18 +1,18 @@
-//! A result can be made again, varied and removed, and whatever is pressed does what it says.
+//! Tests of the actions of a result: run again, vary, remove.
 
-use crate::studio::{MODEL, TIMEOUT, play};
+use crate::studio::{MODEL, TIMEOUT, run_steps};
 use atelier_end_to_end::fault::{Fault, Rule};
 use atelier_end_to_end::find::{any, by, starting};
 use atelier_end_to_end::wait::{Seen, becomes, until};
 use std::collections::HashSet;
 use std::time::Duration;
 
-/// Guards against a result that can't be made again, because the service alone knew its seed, and
-/// against a "Run again" that ran nothing.
+/// Guards against a result that can't be reproduced because only the service chose its seed, and against a "Run
+/// again" that sends nothing.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_seed_is_drawn_sent_and_shown_and_running_again_draws_another() {
-    let name = "a_seed_is_drawn_sent_and_shown";
-    play(name, &["--speed", "0"], async |studio| {
+async fn new_seed_is_sent_and_shown_and_run_again_uses_another() {
+    let name = "new_seed_is_sent_and_shown_and_run_again_uses_another";
+    run_steps(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
         studio.type_prompt("lucky").await?;
         browser.press(&by("button", "Generate")).await?;
@@ -31,7 +31,7 @@ async fn a_seed_is_drawn_sent_and_shown_and_running_again_draws_another() {
             })
         })
         .await?;
-        // What is fixed is said, and let go at a press.
+        // The form shows that the seed is fixed, and a button clears it.
         browser
             .see_text(&format!("Seed {seed} fixed"), TIMEOUT)
             .await?;
@@ -40,7 +40,7 @@ async fn a_seed_is_drawn_sent_and_shown_and_running_again_draws_another() {
         assert_eq!(left.as_deref(), Some(""));
 
         browser.press(&by("button", "Run again")).await?;
-        studio.sees_sent(2).await?;
+        studio.wait_for_sent(2).await?;
         assert_eq!(studio.prompts_sent(), ["lucky", "lucky"]);
         assert_ne!(studio.seeds()[1], seed);
         Ok(())
@@ -48,19 +48,18 @@ async fn a_seed_is_drawn_sent_and_shown_and_running_again_draws_another() {
     .await;
 }
 
-/// Guards against variations that cost a second press, and against variations of which the page does not say what they
-/// are of.
+/// Guards against a double click on Vary that sends twice, and against variations without a link to the original.
 #[tokio::test(flavor = "multi_thread")]
-async fn variations_are_the_same_input_with_other_seeds() {
-    let name = "variations_are_the_same_input";
-    play(name, &["--speed", "0"], async |studio| {
+async fn variations_send_same_input_with_other_seeds() {
+    let name = "variations_send_same_input_with_other_seeds";
+    run_steps(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
         studio.type_prompt("varied").await?;
         browser.press(&by("button", "Generate")).await?;
         let count = browser.find(&by("combobox", "How many variations")).await?;
         count.select_by_value("3").await?;
-        studio.hand("await twice('Vary', 120);").await?;
-        studio.sees_sent(4).await?;
+        studio.run_script("await twice('Vary', 120);").await?;
+        studio.wait_for_sent(4).await?;
         tokio::time::sleep(Duration::from_secs(1)).await;
         assert_eq!(studio.prompts_sent(), ["varied"; 4]);
         let seeds: HashSet<String> = studio.seeds().into_iter().collect();
@@ -72,7 +71,7 @@ async fn variations_are_the_same_input_with_other_seeds() {
             .await?;
         browser.find(&by("link", "3 variations of varied")).await?;
         browser.press(&starting("link", "Item 2: varied")).await?;
-        // Each has the others next to it.
+        // Each variation links to the others.
         browser.find(&by("link", "Variation 2")).await?;
         let siblings = browser.find(&by("navigation", "Variations")).await?;
         let sibling = starting("link", "Variation 3, ").within(&siblings);
@@ -89,11 +88,11 @@ async fn variations_are_the_same_input_with_other_seeds() {
     .await;
 }
 
-/// Guards against a removal without a way back, and against a dead twin next to what is sent again.
+/// Guards against a removal without Undo, and against a retry that leaves the failed task as a second row.
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_removed_can_be_had_back_and_a_retry_is_one_row() {
-    let name = "what_is_removed_can_be_had_back";
-    play(name, &["--speed", "0"], async |studio| {
+async fn removed_task_can_be_restored_and_retry_adds_no_row() {
+    let name = "removed_task_can_be_restored_and_retry_adds_no_row";
+    run_steps(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
         let refusal = Fault::Status {
             status: 400,
@@ -114,7 +113,7 @@ async fn what_is_removed_can_be_had_back_and_a_retry_is_one_row() {
         let stopped =
             format!("window.runningClock = window.Date.now; window.Date.now = () => {at};");
         studio.proxy.before_each_page(browser, &stopped).await?;
-        // A reload in between changes nothing.
+        // Undo also works after a reload.
         studio.open(MODEL).await?;
         browser.press(&by("button", "Undo")).await?;
         browser.start_clock().await?;
@@ -125,23 +124,23 @@ async fn what_is_removed_can_be_had_back_and_a_retry_is_one_row() {
         let list = browser.find(&by("list", "Tasks")).await?;
         let rows = browser.find_all(&any("article").within(&list)).await?;
         assert_eq!(rows.len(), 1);
-        // What a filter hides is left alone.
+        // Remove does not apply to tasks that a filter hides.
         browser
             .fill(&by("searchbox", "Search tasks"), "nothing like it")
             .await?;
         browser.see_text("0 tasks of 1", TIMEOUT).await?;
         browser.find_gone(&starting("button", "Remove ")).await?;
-        // Found by a value.
+        // The search also finds parameter values.
         let seed = studio.seeds().remove(0);
         browser
             .fill(&by("searchbox", "Search tasks"), &seed)
             .await?;
         browser.see_text("1 task", TIMEOUT).await?;
-        // Guards against a press that does not say how much it takes away.
+        // The button names the number of tasks.
         browser
             .press(&by("button", "Clear 1 finished task"))
             .await?;
-        until("nothing left of it", TIMEOUT, async || {
+        until("no stored task", TIMEOUT, async || {
             Ok(match studio.stored_tasks().await? {
                 0 => Seen::Yes(()),
                 count => Seen::NotYet(count.to_string()),
@@ -152,12 +151,12 @@ async fn what_is_removed_can_be_had_back_and_a_retry_is_one_row() {
     .await;
 }
 
-/// Guards against variations of which one is large and the others are stamps below it, and against pictures that push
-/// each other about as they come.
+/// Guards against a layout with one large variation and small thumbnails, and against images that shift each other
+/// while they load.
 #[tokio::test(flavor = "multi_thread")]
-async fn variations_are_judged_at_a_glance() {
-    let name = "variations_are_judged";
-    play(name, &["--speed", "3"], async |studio| {
+async fn variations_are_shown_in_equal_size_without_layout_shifts() {
+    let name = "variations_are_shown_in_equal_size_without_layout_shifts";
+    run_steps(name, &["--speed", "3"], async |studio| {
         let browser = studio.browser;
         browser.set_size(1440, 900).await?;
         studio.type_prompt("at a glance").await?;
@@ -169,16 +168,16 @@ async fn variations_are_judged_at_a_glance() {
         browser.press(&by("button", "Vary")).await?;
         let keep = "
             const places = [...document.querySelectorAll('.together .variation')];
-            window.kept = places.map(place => place.getBoundingClientRect());
+            window.places = places.map(place => place.getBoundingClientRect());
             return places.length";
         becomes(browser, "places", keep, 4).await?;
         let compare = "
             const pictures = [...document.querySelectorAll('.together .picture > img')];
-            const there = pictures.filter(picture => picture.naturalWidth).length;
-            if (there !== 4) return `${there} pictures`;
+            const loaded = pictures.filter(picture => picture.naturalWidth).length;
+            if (loaded !== 4) return `${loaded} pictures`;
             const now = pictures.map(picture => picture.getBoundingClientRect());
             const moved = now.flatMap((place, at) => ['left', 'top', 'right', 'bottom'].filter(
-                side => Math.abs(place[side] - window.kept[at][side]) > 2));
+                side => Math.abs(place[side] - window.places[at][side]) > 2));
             const columns = new Set(now.map(place => Math.round(place.left))).size;
             return moved.length ? `moved: ${moved}` : `${columns} columns`";
         becomes(browser, "four pictures", compare, "2 columns").await?;
@@ -198,16 +197,17 @@ async fn variations_are_judged_at_a_glance() {
             .press(&by("button", "Close").within(&dialog))
             .await?;
 
-        // And compared with one press.
+        // One press compares all of them.
         browser.press(&by("button", "Compare 4")).await?;
         let dialog = browser.find(&by("dialog", "Compare")).await?;
         let compared = "return document.querySelectorAll('.compared > li').length";
-        becomes(browser, "what is compared", compared, 4).await?;
+        becomes(browser, "the compared outputs", compared, 4).await?;
         browser
             .press(&by("button", "Close").within(&dialog))
             .await?;
 
-        // What came before is below them, and alone again at a press; one of them brings back all.
+        // The previous result is listed below. Selecting it shows it alone; selecting a variation shows all
+        // variations.
         let seen = "return document.querySelectorAll('.result > .task .picture > img').length";
         let other = by("button", "Show this one").within(&result);
         assert_eq!(browser.find_all(&other).await?.len(), 1);
