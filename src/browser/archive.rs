@@ -93,7 +93,7 @@ impl ArchiveWriter {
         let options = BlobPropertyBag::new();
         options.set_type("application/zip");
         Blob::new_with_blob_sequence_and_options(&self.parts, &options)
-            .map_err(|_| "The browser has no room for the archive.".to_owned())
+            .map_err(|_| "The browser has no space for the archive.".to_owned())
     }
 }
 

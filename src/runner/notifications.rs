@@ -10,7 +10,7 @@ pub(super) fn announce(task: &Task) {
     }
     let what = match task.state.phase() {
         Phase::Ready => "completed",
-        Phase::Unconfirmed => "needs a look: no answer came",
+        Phase::Unconfirmed => "is unconfirmed: no answer came",
         Phase::Gone => "is gone",
         _ => "failed",
     };

@@ -40,8 +40,8 @@ impl Runner {
             self.notices.problem(match is_same {
                 // The service may have accepted the task, and its idempotency key is only valid for the same secret.
                 true => format!(
-                    "It can't be sent once more: {} was kept only in the tab where you entered it. The service may have \
-                     received it; what you send from the form is another task.",
+                    "It can't be sent again: {} was stored only in the tab where you entered it. The service may have received \
+                     it; what you send from the form is another task.",
                     task.secrets.join(", ")
                 ),
                 false => task.lost_secrets_message(),

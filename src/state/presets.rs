@@ -61,7 +61,7 @@ impl KeptPresets {
             self.said.set(String::new());
         } else {
             self.said.set(
-                "This browser refuses to keep presets: they last until this page is left. Export them."
+                "This browser refuses to store presets: they are lost when you leave this page. Export them."
                     .to_owned(),
             );
         }

@@ -123,7 +123,7 @@ fn result(composer: Composer, of_model: Memo<Vec<Batch>>) -> AnyView {
                 <Glyph icon=LuLayoutGrid />
                 <p>"The batch appears here, item by item."</p>
                 <p class="muted" hidden=when(move || contexts().runner.unkept_message().is_some())>
-                    "It keeps running if you leave this page, and is here after a reload."
+                    "It keeps running if you leave or reload this page."
                 </p>
             </div>
             {dynamic(move || composer.looked_at.get().map(|manifest| manifest_viewer::manifest_viewer(composer, manifest)).into_any())}

@@ -120,7 +120,7 @@ fn empty_message(has_none: Memo<bool>, typed: RwSignal<String>) -> AnyView {
             view! { <p>{unread}</p> }.into_any()
         } else if has_none.get() {
             view! {
-                <p>"Nothing made yet. Whatever you make appears here."</p>
+                <p>"No outputs yet. What you generate appears here."</p>
                 <a class="button" href="/">
                     "Choose a model"
                 </a>

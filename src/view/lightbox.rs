@@ -283,7 +283,7 @@ fn head(
                 <span prop:textContent=text(move || sequence.position_label())></span> " "
                 <span class="lightbox-whole" prop:textContent=text(move || sequence.scope_label().to_owned())></span>
             </p>
-            <span class="lightbox-percent" translate="no" title="Of the picture's own pixels" hidden=when(move || !is_picture.get()) prop:textContent=text(move || zooming.percent())></span>
+            <span class="lightbox-percent" translate="no" title="Relative to its original size" hidden=when(move || !is_picture.get()) prop:textContent=text(move || zooming.percent())></span>
             {zooming.button(is_picture)}
             {full_screen_button(toggle_full_screen)}
             {slideshow.button()}

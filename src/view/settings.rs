@@ -33,11 +33,11 @@ pub fn SettingsPage() -> impl IntoView {
                         </button>
                         {connection::test(fields)}
                         <span class="muted" hidden=when(move || fields.is_saved.get() || fields.is_unsaved.get())>
-                            "Saves the connection. Everything else takes effect at once."
+                            "Saves the connection. Other settings take effect at once."
                         </span>
                         <span role="status" prop:textContent=text(move || match (fields.is_saved.get(), fields.is_unsaved.get()) {
                                 (true, _) => "Saved.".into(),
-                                (false, true) => "What you typed here is not saved yet.".into(),
+                                (false, true) => "Your changes are not saved yet.".into(),
                                 (false, false) => String::new(),
                             })></span>
                     </div>

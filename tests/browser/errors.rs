@@ -54,7 +54,7 @@ async fn an_unknown_model_fails_the_task() {
         rule,
         "Failed",
         &[
-            "does not know what was asked for",
+            "can't find what was requested",
             "nothing was generated or billed",
         ],
     )
@@ -84,7 +84,7 @@ async fn an_error_of_the_service_makes_the_task_unconfirmed() {
     submit_with_fault(
         rule,
         "Unconfirmed",
-        &["a problem of its own (HTTP 500)", "may have been billed"],
+        &["an internal error (HTTP 500)", "may have been billed"],
     )
     .await;
 }

@@ -353,7 +353,7 @@ async fn form_and_json_are_synchronized_and_invalid_json_is_not_sent() {
 
     // The form shows the last valid values and says so. Nothing is sent.
     page.click("radio", "Form").await;
-    page.see_text("The JSON could not be read, so the form shows the last values that could.")
+    page.see_text("The JSON is invalid, so the form shows the last valid values.")
         .await;
     page.click("button", "Generate").await;
     page.see_text("The JSON needs a look").await;

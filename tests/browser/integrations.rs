@@ -249,7 +249,7 @@ async fn the_form_is_copied_as_code_without_credentials() {
     open_integrations(&page).await;
     // An empty form is shown, with a note that the service would refuse it.
     page.find("region", "The form as curl").await;
-    page.see_text("The form is not complete yet").await;
+    page.see_text("The form is incomplete").await;
 
     page.click("radio", "One").await;
     page.fill("textbox", "prompt", "it's \"blue\"").await;

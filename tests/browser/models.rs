@@ -111,7 +111,7 @@ async fn each_failure_has_its_own_message_and_try_again_recovers() {
         ),
         (
             json!({"fault": "status", "status": 404}),
-            "does not know what was asked for",
+            "can't find what was requested",
         ),
         (json!({"fault": "status", "status": 408}), "gave up waiting"),
         (
@@ -121,7 +121,7 @@ async fn each_failure_has_its_own_message_and_try_again_recovers() {
         (json!({"fault": "status", "status": 429}), "Rate-limited"),
         (
             json!({"fault": "status", "status": 500}),
-            "a problem of its own (HTTP 500)",
+            "an internal error (HTTP 500)",
         ),
         (json!({"fault": "not_json"}), "it is a web page, not JSON"),
     ] {

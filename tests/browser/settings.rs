@@ -140,7 +140,7 @@ async fn test_connection_reports_success_and_errors() {
 
     page.fill("textbox", "Service address", "not an address")
         .await;
-    page.see_text("The service address begins with https:// or http://.")
+    page.see_text("The service address must begin with https:// or http://.")
         .await;
     // Testing the connection stores nothing and generates nothing.
     assert!(!all_values(&session_storage()).contains(TOKEN));

@@ -23,7 +23,7 @@ impl ServiceAddress {
         let rest = lower
             .strip_prefix("https://")
             .or_else(|| lower.strip_prefix("http://"))
-            .ok_or("The service address begins with https:// or http://.")?;
+            .ok_or("The service address must begin with https:// or http://.")?;
         let host = rest.split('/').next().unwrap_or_default();
         if host.contains('@') {
             return Err("The service address must not contain a user name or password.".into());

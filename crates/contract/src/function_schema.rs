@@ -15,10 +15,10 @@ pub use names::{argument_names, function_name};
 const MAX_DESCRIPTION: usize = 1024;
 
 /// The instruction for values of an unknown type.
-const AS_JSON: &str = "Write anything but a text as JSON.";
+const AS_JSON: &str = "Write values other than text as JSON.";
 
 /// The instruction for list items of any type.
-const ITEMS_AS_JSON: &str = "Write items that are no texts as JSON.";
+const ITEMS_AS_JSON: &str = "Write items other than text as JSON.";
 
 /// Returns `{name, description, parameters}`. `description`: the description of the model.
 ///

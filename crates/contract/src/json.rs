@@ -44,7 +44,7 @@ pub fn decode<T: DeserializeOwned>(value: Value) -> Option<T> {
 pub fn encode(value: &impl Serialize) -> Value {
     match serde_json::to_value(value) {
         Ok(value) => value,
-        Err(_) => unreachable!("only maps with keys that are not texts can't be serialized"),
+        Err(_) => unreachable!("maps with keys other than text can't be serialized"),
     }
 }
 
@@ -52,7 +52,7 @@ pub fn encode(value: &impl Serialize) -> Value {
 pub fn to_text(value: &impl Serialize) -> String {
     match serde_json::to_string(value) {
         Ok(text) => text,
-        Err(_) => unreachable!("only maps with keys that are not texts can't be serialized"),
+        Err(_) => unreachable!("maps with keys other than text can't be serialized"),
     }
 }
 

@@ -27,13 +27,13 @@ pub fn stale_message(error: &ApiError, what: &str, when: &str, is_explained: boo
     let why = match error {
         _ if is_explained => return format!("{what} from {when}."),
         ApiError::Server { status, .. } if !error.is_unreachable() => {
-            format!("The service has a problem of its own (HTTP {status}).")
+            format!("The service has an internal error (HTTP {status}).")
         }
         // Other calls to the service may succeed.
         ApiError::Server { .. } | ApiError::Timeout { .. } => {
-            "Nothing newer can be had at present.".to_owned()
+            "No newer data is available at present.".to_owned()
         }
-        ApiError::RateLimited { .. } => "The service is asked too often at present.".to_owned(),
+        ApiError::RateLimited { .. } => "The service asks for fewer calls at present.".to_owned(),
         _ => "The service can't be reached.".to_owned(),
     };
     format!("{why} {what} from {when}.")
@@ -94,7 +94,7 @@ impl NoAccount {
                 "It is not known yet whether this service needs an account. Press again in a moment."
             }
             Self::Unreachable => "The service does not answer. Press again once it does.",
-            Self::TakesGuests => "The service has answered since: press once more.",
+            Self::TakesGuests => "The service has answered since: press again.",
             Self::Needed(missing) => missing.user_message(),
         }
     }
@@ -123,16 +123,16 @@ mod tests {
         for error in [ApiError::Timeout { after_ms: 9 }, status(504)] {
             assert_eq!(
                 stale_message(&error, models, "10:32", false),
-                "Nothing newer can be had at present. These models are from 10:32."
+                "No newer data is available at present. These models are from 10:32."
             );
         }
         assert_eq!(
             stale_message(&status(429), models, "10:32", false),
-            "The service is asked too often at present. These models are from 10:32."
+            "The service asks for fewer calls at present. These models are from 10:32."
         );
         assert_eq!(
             stale_message(&status(500), "This form is", "yesterday 09:05", false),
-            "The service has a problem of its own (HTTP 500). This form is from yesterday 09:05."
+            "The service has an internal error (HTTP 500). This form is from yesterday 09:05."
         );
     }
 
@@ -152,7 +152,7 @@ mod tests {
         assert_eq!(notice(None, None), silent);
         for (reason, message) in [
             (BlockReason::Offline, "You are offline."),
-            (BlockReason::Unreachable, "What waits is sent"),
+            (BlockReason::Unreachable, "Waiting tasks are sent"),
         ] {
             assert!(notice(Some(reason), None).unwrap().contains(message));
         }

@@ -106,9 +106,9 @@ pub fn explanation(file: File, is_foreign: bool, keeps_outputs: bool) -> String 
     match file {
         File::There => return cannot_show(None),
         File::Unreadable => {
-            return "Not shown: the file's host answers, but does not let this page read the answer (CORS). So the page can't \
-                    tell what is wrong with the file. Open it in a new tab to see it, or what its host says. It is tried again \
-                    by itself once you return to this page."
+            return "Not shown: the file's host answers, but does not let this page read the answer (CORS), so the cause is \
+                    unknown. Open it in a new tab to see the file or the host's error. Atelier tries again when you return to \
+                    this page."
                 .into();
         }
         File::Gone | File::OutOfReach | File::NotStored => {}
@@ -116,26 +116,27 @@ pub fn explanation(file: File, is_foreign: bool, keeps_outputs: bool) -> String 
     let is_gone = matches!(file, File::Gone | File::NotStored);
     let mut parts = vec![match file {
         File::NotStored => {
-            "No longer available: the file can't be found in this browser's storage, and the service has not given it again."
+            "No longer available: the file is not in this browser's storage, and the service did not return it again."
         }
         File::Gone => {
-            "No longer available: the service's address for this output is dead and no copy was kept."
+            "No longer available: the service's address for this output no longer works, and no copy was kept."
         }
         _ => {
-            "Not loaded: the network may be away or blocked, or the file's host is down; no copy was kept. It is tried again by itself once you return to this page, or the network does."
+            "Not loaded: the network or the file's host may be down or blocked, and no copy was kept. Atelier tries again when \
+             you return to this page or the network is back."
         }
     }];
     if is_foreign {
         parts.push(
-            "The service was not asked for a fresh one: this task belongs to another service address or User ID.",
+            "The service was not asked for a new address: this task belongs to another service address or User ID.",
         );
     }
     if !keeps_outputs && file != File::NotStored {
-        parts.push("Keep outputs, in Settings, makes copies from now on.");
+        parts.push("To keep copies from now on, turn on Keep outputs in Settings.");
     }
     parts.push(match is_gone {
-        true => "Run again makes it anew, as a new run.",
-        false => "Should it stay away, Run again makes it anew, as a new run.",
+        true => "Run again generates it again, as a new run.",
+        false => "If it stays unavailable, Run again generates it again, as a new run.",
     });
     parts.join(" ")
 }
@@ -144,15 +145,13 @@ pub fn explanation(file: File, is_foreign: bool, keeps_outputs: bool) -> String 
 /// codecs of video and audio files.
 pub fn cannot_show(kind: Option<OutputKind>) -> String {
     let what = match kind {
-        Some(OutputKind::Video) => {
-            "play it: it may be encoded in a way that this browser doesn't know, such as H.265"
-        }
+        Some(OutputKind::Video) => "play it: its encoding may not be supported, such as H.265",
         Some(OutputKind::Audio) => "play it",
         _ => "show it",
     };
     format!(
-        "Not shown: the file is there, and this browser can't {what}. Download it, to open it with another program. Should it \
-         be broken, Run again makes it anew, as a new run."
+        "Not shown: the file exists, but this browser can't {what}. Download it to open it with another program. If it is \
+         damaged, Run again generates it again, as a new run."
     )
 }
 
@@ -229,7 +228,7 @@ mod tests {
         assert!(!File::There.is_worth_another_try() && !File::Gone.is_worth_another_try());
         let message = explanation(File::There, false, false);
         assert!(
-            message.starts_with("Not shown: the file is there"),
+            message.starts_with("Not shown: the file exists"),
             "{message}"
         );
         let message = cannot_show(Some(OutputKind::Video));
@@ -273,16 +272,16 @@ mod tests {
     fn explains_the_cause_and_the_options() {
         assert_eq!(
             explanation(File::Gone, false, true),
-            "No longer available: the service's address for this output is dead and no copy was kept. \
-             Run again makes it anew, as a new run."
+            "No longer available: the service's address for this output no longer works, and no copy was kept. \
+             Run again generates it again, as a new run."
         );
         // Advice that costs money is last.
         assert_eq!(
             explanation(File::OutOfReach, true, false),
-            "Not loaded: the network may be away or blocked, or the file's host is down; no copy was kept. It is tried again by itself once you return to this page, or the network does. The \
-             service was not asked for a fresh one: this task belongs to another service address or User ID. Keep \
-             outputs, in Settings, makes copies from now on. Should it stay away, Run again makes it anew, as a new \
-             run."
+            "Not loaded: the network or the file's host may be down or blocked, and no copy was kept. Atelier tries again when \
+             you return to this page or the network is back. The service was not asked for a new address: this task belongs to \
+                 another service address or User ID. To keep copies from now on, turn on Keep outputs in Settings. If it stays \
+                     unavailable, Run again generates it again, as a new run."
         );
     }
 }

@@ -113,37 +113,36 @@ impl Recovery {
 }
 
 /// The message about tasks that are not stored while the leader is asleep.
-pub const UNSTORED_LEADER_ASLEEP: &str = "Tasks are not being kept at present: another tab of Atelier, which keeps them, \
-    is asleep. Looking at that tab, or closing it, lets it go on.";
+pub const UNSTORED_LEADER_ASLEEP: &str = "Tasks are not being stored at present: another tab of Atelier, which stores them, is \
+    asleep. Switch to that tab or close it to continue.";
 
 /// The banner in a tab of an older release, once a newer release stores the tasks.
-pub const SUPERSEDED: &str = "A newer Atelier keeps the tasks of this browser, and this one can't read \
-    or send them. Reload this page to get the newer one; what stands in the form is kept. If this is \
-    still said then, the newer one is not there at present: your tasks are kept until it is back.";
+pub const SUPERSEDED: &str = "A newer version of Atelier stores this browser's tasks, and this one can't read or send them. \
+                              Reload this page to get it; the form's contents are kept. If this message remains, the newer \
+                              version is unavailable: your tasks are kept until it is back.";
 
 /// The banner after the tasks of a newer release were cleared while this tab was open. This tab no longer sends.
-pub const NEWER_DATA_CLEARED: &str = "What a newer Atelier kept in this browser was cleared. Reload this \
-    page to go on; what stands in the form is kept.";
+pub const NEWER_DATA_CLEARED: &str = "A newer version of Atelier stored data here, which was cleared. Reload this page to \
+                                      continue; the form's contents are kept.";
 
 /// The message in a tab that sends nothing, because a newer release stores the tasks.
-pub const SUPERSEDED_REFUSAL: &str = "A newer Atelier keeps the tasks of this browser, and this one can't \
-    keep another. Reload this page to get the newer one.";
+pub const SUPERSEDED_REFUSAL: &str = "A newer version of Atelier stores this browser's tasks, and this one can't store more. \
+                                      Reload this page to get it.";
 
 /// The message in place of tasks that a newer release has stored.
-pub const UNREAD_NEWER: &str = "Your tasks can't be read: a newer Atelier has written them. Reload this \
-    page to get it. If it is not there at present, they are kept until it is back. Clearing this site's \
-    data in the browser starts afresh, without them.";
+pub const UNREAD_NEWER: &str = "Your tasks can't be read: a newer version of Atelier has stored them. Reload this page to get \
+                                it. If it is unavailable, they are kept until it is back. To start without them, clear this \
+                                site's data in the browser.";
 
 /// Returns the message in place of tasks that can't be read yet. An empty list would be wrong.
 pub fn unread(is_leader_asleep: bool) -> &'static str {
     match is_leader_asleep {
         true => {
-            "Tasks can't be read yet: another tab of Atelier holds on to them, and is asleep. Looking at \
-             that tab, or closing it, lets this one read them."
+            "Tasks can't be read yet: another tab of Atelier locks them and is asleep. Switch to that tab or close it to read \
+             them here."
         }
         false => {
-            "Tasks can't be read yet: this browser does not answer. Another tab of Atelier may hold on to \
-             them; they are tried again by themselves."
+            "Tasks can't be read yet: this browser does not respond. Another tab of Atelier may lock them. Atelier keeps trying."
         }
     }
 }

@@ -348,7 +348,7 @@ impl Task {
     /// Returns the message for lost secrets.
     pub fn lost_secrets_message(&self) -> String {
         format!(
-            "Not sent: {} was kept only in the tab where you entered it. Enter it again in the form.",
+            "Not sent: {} was stored only in the tab where you entered it. Enter it again in the form.",
             self.secrets.join(", ")
         )
     }

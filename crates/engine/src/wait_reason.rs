@@ -39,7 +39,7 @@ enum AccountMismatch {
 const LONG_WAIT: Millis = 60_000;
 
 /// The advice about a leader that is asleep.
-const WAKE_ADVICE: &str = "Looking at that tab, or closing it, lets it go on.";
+const WAKE_ADVICE: &str = "Switch to that tab or close it to continue.";
 
 /// Returns why the task is not sent or not polled. `None` if nothing blocks it.
 pub fn wait_reason(task: &Task, sending: SendingState<'_>, now: Millis) -> Option<String> {
@@ -48,25 +48,24 @@ pub fn wait_reason(task: &Task, sending: SendingState<'_>, now: Millis) -> Optio
         Phase::Running | Phase::Fetching if task.watching && !task.is_orphan() => {
             if sending.is_superseded {
                 return Some(
-                    "Not followed from here: a newer Atelier keeps this task. It goes on at the \
-                     service, and the newer one asks about it."
+                    "Not followed in this tab: a newer version of Atelier follows this task. It keeps running at the service."
                         .into(),
                 );
             }
             if let Some(why) = account_mismatch_message(task, sending) {
                 return Some(format!(
-                    "Not followed: {why}. It goes on at the service, and is asked about once that is set again."
+                    "Not followed: {why}. It keeps running at the service, and is followed once you set that again."
                 ));
             }
             if sending.is_leader_asleep {
                 return Some(format!(
-                    "It goes on at the service. The tab of Atelier that asks about it is asleep. {WAKE_ADVICE}"
+                    "It keeps running at the service. The tab of Atelier that follows it is asleep. {WAKE_ADVICE}"
                 ));
             }
             match sending.block_reason {
                 Some(BlockReason::RateLimited(until)) if until.saturating_sub(now) >= LONG_WAIT => {
                     Some(format!(
-                        "It goes on at the service, which asks for fewer calls: how far it is, is asked again in {}.",
+                        "It keeps running at the service, which asks for fewer calls: its status is checked again in {}.",
                         duration::text(until.saturating_sub(now).div_ceil(1_000) * 1_000)
                     ))
                 }
@@ -118,7 +117,7 @@ pub fn elapsed(task: &Task, sending: SendingState<'_>, now: Millis) -> Option<Mi
 pub fn not_asked_reason(task: &Task, sending: SendingState<'_>) -> Option<String> {
     let why = account_mismatch_message(task, sending)?;
     Some(format!(
-        "Not asked: {why}. The service is asked once that is set again."
+        "Not asked: {why}. The service is asked once you set that again."
     ))
 }
 
@@ -184,7 +183,7 @@ fn unsent_reason(task: &Task, sending: SendingState<'_>, now: Millis) -> String 
             SentState::Refused | SentState::Unanswered => "the service accepted it",
         };
         return format!(
-            "Taken back before {before}. Its batch's page puts it into the table again."
+            "Taken back before {before}. To put it into the table again, open its batch."
         );
     }
     if sending.is_superseded {
@@ -196,7 +195,7 @@ fn unsent_reason(task: &Task, sending: SendingState<'_>, now: Millis) -> String 
             (SentState::Unanswered, _) => "only an earlier submission may be billed",
         };
         return format!(
-            "Not sent from here: a newer Atelier has taken over. Reload this page to see whether that one has this \
+            "Not sent from this tab: a newer version of Atelier has taken over. Reload this page to see whether it has this \
              task; if not, {unless}. Press Edit first to keep its inputs in the form."
         );
     }
@@ -212,11 +211,13 @@ fn unsent_reason(task: &Task, sending: SendingState<'_>, now: Millis) -> String 
     match account_mismatch(task, sending) {
         Some(AccountMismatch::Service) => {
             let address = shown_address(&task.account.address);
-            return format!("Waits until Settings name its service again, {address}. {unsent}");
+            return format!(
+                "Waits until its service, {address}, is set in Settings again. {unsent}"
+            );
         }
         Some(AccountMismatch::UserId) => {
             let uid = &task.account.uid;
-            return format!("Waits until Settings name its User ID again, {uid}. {unsent}");
+            return format!("Waits until its User ID, {uid}, is set in Settings again. {unsent}");
         }
         Some(AccountMismatch::NotSet(missing)) => {
             let (why, it) = (missing.user_message(), missing.pronoun());
@@ -244,7 +245,7 @@ fn unsent_reason(task: &Task, sending: SendingState<'_>, now: Millis) -> String 
             format!("{why} Check them in Settings. {unsent}")
         }
         Some(block_reason) => format!("{} {unsent}", block_reason.user_message(now)),
-        None => format!("Waiting to be sent. Two at a time wait for their answers. {unsent}"),
+        None => format!("Waiting to be sent. At most two requests are in flight. {unsent}"),
     }
 }
 

@@ -53,7 +53,7 @@ pub fn unknown_word(task: &Task) -> Option<String> {
     };
     match word {
         StatusWord::Other(word) if !word.is_empty() => Some(format!(
-            "The service says “{word}”. Atelier keeps asking until it says completed or failed."
+            "The service reports “{word}”. Atelier keeps checking until it reports completed or failed."
         )),
         _ => None,
     }
@@ -91,15 +91,15 @@ pub fn poll_error_text(task: &Task, now: Millis, page_origin: &str) -> Option<Po
                 "Completed, but the answer with the output",
                 MAX_OUTPUT_BYTES,
             ),
-            _ => ("What the service says of it", MAX_BYTES),
+            _ => ("The status from the service", MAX_BYTES),
         };
         let most = most >> 20;
         return Some(PollErrorText {
             message: format!(
-                "{done} is larger than {most} MB and was not read. It is not asked for again by itself: Follow again does."
+                "{done} is larger than {most} MB and was not read. It is not requested again automatically; press Follow again."
             ),
-            details: "The service has it under its task id. Fewer or smaller outputs make a smaller answer, above \
-                      all where the service puts them into it instead of giving their addresses."
+            details: "The service has the task under its task id. Fewer or smaller outputs make a smaller answer, especially if \
+                      the service puts them into it instead of their addresses."
                 .to_owned(),
         });
     }
@@ -124,23 +124,22 @@ pub fn poll_error_text(task: &Task, now: Millis, page_origin: &str) -> Option<Po
     let (message, details) = match (task.state.phase(), &task.idempotency_key) {
         // A key is valid only with its token. With another token, the call would be a new submission.
         (Phase::Submitting, Some(_)) if is_refused => (
-            "The service refuses the credentials. It is sent again if they are taken after all; with others, you \
-             decide."
+            "The service refuses the credentials. The task is sent again if they are accepted later; if you change them, you decide."
                 .to_owned(),
-            format!("{error} What was sent before may have been taken."),
+            format!("{error} The earlier submission may have been accepted."),
         ),
         // The earlier submission may have had another key, or another token.
         (Phase::Submitting, Some(_)) if task.resubmitted => (
-            format!("{again}; this is billed once at most, beside what was sent before it."),
+            format!("{again}; this submission is billed at most once, in addition to earlier ones."),
             format!(
-                "{error} It is sent again under its key, which the service takes once. What was sent before may \
-                 have been taken as well."
+                "{error} It is sent again with its key, which the service accepts once. The earlier submission may have been \
+                 accepted as well."
             ),
         ),
         (Phase::Submitting, Some(_)) => (
-            format!("{again}; you will be billed once at most."),
+            format!("{again}; you will be billed at most once."),
             format!(
-                "{error} It is sent again under the key of the first, which the service takes once."
+                "{error} It is sent again with the same key, which the service accepts once."
             ),
         ),
         (Phase::Submitting, None) => (
@@ -149,20 +148,19 @@ pub fn poll_error_text(task: &Task, now: Millis, page_origin: &str) -> Option<Po
         ),
         (Phase::Fetching, _) => (
             format!(
-                "Completed; the output could not be fetched for {since}. It is asked for again by itself."
+                "Completed; the output could not be fetched for {since}. Atelier keeps trying."
             ),
             error,
         ),
         _ if is_unanswered => (
             format!(
-                "Status unknown for {since}. The service does not answer; it is asked again by itself."
+                "Status unknown for {since}. The service does not answer; Atelier keeps trying."
             ),
             error,
         ),
         _ => (
             format!(
-                "Status unknown for {since}. The service does not say what has become of it; it is asked again \
-                 by itself."
+                "Status unknown for {since}. The service does not report it; Atelier keeps trying."
             ),
             error,
         ),
@@ -240,19 +238,16 @@ mod tests {
         });
         let message = poll_error_text(&task, 63_000, "").unwrap().message;
         assert!(message.starts_with("No answer for 1 min. "), "{message}");
-        assert!(!message.contains("once at most"), "{message}");
+        assert!(!message.contains("at most once"), "{message}");
         task.idempotency_key = Some("a".into());
         assert_eq!(
             poll_error_text(&task, 63_000, "").unwrap().message,
-            "No answer for 1 min. Trying again; you will be billed once at most."
+            "No answer for 1 min. Trying again; you will be billed at most once."
         );
         // After two submissions, there may be two charges.
         task.resubmitted = true;
         let message = poll_error_text(&task, 63_000, "").unwrap().message;
-        assert!(
-            message.contains("beside what was sent before it"),
-            "{message}"
-        );
+        assert!(message.contains("in addition to earlier ones"), "{message}");
     }
 
     /// A refusal is an answer.
@@ -315,10 +310,7 @@ mod tests {
         ] {
             task.state = state;
             let text = poll_error_text(&task, 9_000, "https://page.example").unwrap();
-            assert_eq!(
-                text.details,
-                "The service's answer broke off before its end."
-            );
+            assert_eq!(text.details, "The service's answer was cut off.");
             assert!(
                 !text.message.contains("does not answer"),
                 "{}",
@@ -366,7 +358,7 @@ mod tests {
             (
                 "canceled",
                 Some(
-                    "The service says “canceled”. Atelier keeps asking until it says completed or failed.",
+                    "The service reports “canceled”. Atelier keeps checking until it reports completed or failed.",
                 ),
             ),
         ] {

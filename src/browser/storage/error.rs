@@ -47,11 +47,11 @@ impl StorageError {
     /// Returns the reason for the user, as the rest of a sentence that begins with "This browser".
     pub fn reason(self) -> &'static str {
         match self {
-            Self::Refused => "does not let Atelier keep anything",
-            Self::Silent => "does not answer when Atelier wants to keep something",
-            Self::Full => "has no room left for Atelier",
-            Self::Closed => "has cleared what Atelier kept",
-            Self::Newer => "keeps what a newer Atelier has written, and this one can't read",
+            Self::Refused => "does not let Atelier store anything",
+            Self::Silent => "does not respond when Atelier stores something",
+            Self::Full => "has no space left for Atelier",
+            Self::Closed => "has cleared Atelier's data",
+            Self::Newer => "has data of a newer version of Atelier, which this one can't read",
         }
     }
 
@@ -60,8 +60,8 @@ impl StorageError {
         match self {
             Self::Newer => SUPERSEDED.into(),
             error => format!(
-                "Tasks are not being kept: this browser {}. Those already sent go on, but closing this \
-                 tab loses sight of them.",
+                "Tasks are not being stored: this browser {}. Tasks already sent keep running, but you lose them if you close \
+                 this tab.",
                 error.reason()
             ),
         }

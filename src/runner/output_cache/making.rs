@@ -189,7 +189,7 @@ impl OutputCache {
             .try_update_value(|queue| std::mem::replace(&mut queue.has_reported_refusal, true));
         if was_reported == Some(false) {
             self.notices.problem(format!(
-                "An output could not be kept: this browser {}. Tasks and their outputs at the service are not touched.",
+                "An output could not be stored: this browser {}. Tasks and their outputs at the service are not affected.",
                 error.reason()
             ));
         }

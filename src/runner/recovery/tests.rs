@@ -131,7 +131,7 @@ async fn tab_of_an_older_version_stops_leading() {
     // Guards against tasks that wait forever in a tab that makes no calls any more.
     let reason = untrack(|| tab.runner.wait_reason(&task("a", 10), 0));
     let reason = reason.expect("a reason");
-    assert!(reason.starts_with("Not sent from here"), "{reason}");
+    assert!(reason.starts_with("Not sent from this tab"), "{reason}");
     assert!(untrack(|| tab.runner.is_superseded()));
     newer.close();
     delete_database().await;
@@ -152,7 +152,7 @@ async fn tasks_of_a_newer_version_are_not_shown_as_an_empty_list() {
     open_database(1_000).await.close();
     let tab = Tab::open().await;
     let unread = untrack(|| tab.runner.unread()).expect("a message");
-    assert!(unread.contains("newer Atelier"), "{unread}");
+    assert!(unread.contains("newer version of Atelier"), "{unread}");
     assert!(untrack(|| tab.runner.is_superseded()));
     // The tab never leads: the newer version may already have sent the tasks that this tab would send.
     TimeoutFuture::new(300).await;

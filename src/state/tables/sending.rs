@@ -164,9 +164,9 @@ impl KeptTable {
         }
         if count > 0 {
             all.notices.say(format!(
-                "The page was left before {} could be sent. {} in the table again.",
+                "The page was closed before {} could be sent. {} in the table again.",
                 counted(count, "row"),
-                agreeing(count, "It stands", "They stand"),
+                agreeing(count, "It is", "They are"),
             ));
         }
         self.once_stored(move || {

@@ -234,7 +234,7 @@ impl Composer {
                 self.way.set(method);
                 self.rebuild_panels(before.clone());
             });
-            let message = "Emptied for a new batch.";
+            let message = "Cleared for a new batch.";
             match has_unsent {
                 // Unsent content exists nowhere else.
                 true => self.way_back.offer_until_change(message, undo),
@@ -267,8 +267,7 @@ impl Composer {
             self.way.set(method);
             self.rebuild_panels(before.clone());
         });
-        self.way_back
-            .offer("Replaced the sweep that was here.", undo);
+        self.way_back.offer("Replaced the previous sweep.", undo);
     }
 
     /// Makes all sent rows waiting again.

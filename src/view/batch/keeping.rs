@@ -13,8 +13,7 @@ pub fn keeping(composer: Composer) -> AnyView {
     };
     let message = text(move || match *refusal.read() {
         Some(refusal) => format!(
-            "These rows are not being kept: this browser {refusal}. They stay here until this tab \
-             is closed or loaded anew."
+            "These rows are not being stored: this browser {refusal}. They stay here until this tab is closed or reloaded."
         ),
         None => String::new(),
     });

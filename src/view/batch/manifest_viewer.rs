@@ -20,7 +20,7 @@ use crate::view::parts::glyph::Glyph;
 pub fn manifest_viewer(composer: Composer, manifest: Manifest) -> AnyView {
     let name = manifest.name.clone();
     let about = format!(
-        "{} of {}/{}, made {}{}. Nothing of it is kept here.",
+        "{} of {}/{}, made {}{}. It is not stored in this browser.",
         counted(manifest.items.len(), "item"),
         manifest.model.category,
         manifest.model.subcategory,

@@ -150,7 +150,7 @@ pub fn sent_rows(composer: Composer) -> AnyView {
             <button
                 class="button quiet small"
                 type="button"
-                title="Generate sends them once more"
+                title="Generate sends them again"
                 // While storage is blocked, the rows are still queued and would be sent twice.
                 hidden=when(move || count.get() == 0 || composer.is_held.get())
                 on:click=handler(put_back)

@@ -16,7 +16,7 @@ pub fn row_state(composer: Composer, id: u64) -> AnyView {
             return ().into_any();
         };
         view! {
-            <a class="sent-mark" translate="no" href=Route::Batch(batch).path() title="Show what was made of it">
+            <a class="sent-mark" translate="no" href=Route::Batch(batch).path() title="Show its result">
                 "Sent before"
             </a>
         }

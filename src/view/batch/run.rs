@@ -165,7 +165,7 @@ pub fn run(composer: Option<Composer>, batch: Batch) -> AnyView {
     let items = match on_model_page {
         true => {
             let href = Route::Batch(batch.key.clone()).path();
-            view! { <a href=href title="Show it on a page of its own" prop:textContent=count></a> }
+            view! { <a href=href title="Show the batch on its own page" prop:textContent=count></a> }
                 .into_any()
         }
         false => count.into_any(),

@@ -13,7 +13,7 @@ pub fn html(field: &Field) -> Parts {
         // offer to save a password.
         input type="password" id=(field.id) form="" required[field.required] autocomplete="new-password"
             spellcheck="false" aria-describedby=(field.described_by());
-        p.hint { "Kept in this tab only: in no link, file or history." }
+        p.hint { "Kept in this tab only, not in links, files or history." }
     };
     Parts {
         is_group: false,

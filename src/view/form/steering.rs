@@ -54,7 +54,7 @@ pub fn follow(field: &Field, vocabulary: Vocabulary, within: &Element) {
         move || vocabulary.has_no_known_word(&value.read())
     });
     let message = text(move || match is_unknown.get() {
-        true => "No word recognized: the result is left to chance.".to_owned(),
+        true => "No word recognized: the result is random.".to_owned(),
         false => String::new(),
     });
     effect(move || chance.set_text_content(Some(&message.read())));

@@ -1,4 +1,4 @@
-//! Adds selected tasks to the batch tables of their models, each as a row with another seed. Sends nothing.
+//! Adds selected tasks to the batch tables of their models, each as a row with a new seed. Sends nothing.
 
 use std::sync::Arc;
 

@@ -18,7 +18,7 @@ pub fn pending_tile(entry: &GalleryEntry, place: TileRect) -> AnyView {
             href=Route::Task(entry.task.clone()).path()
             tabindex="-1"
             aria-hidden="true"
-            title="On its way"
+            title="In progress"
             style:left=format!("{:.1}px", place.left)
             style:top=format!("{:.1}px", place.top)
             style:width=format!("{:.1}px", place.width)
@@ -33,8 +33,8 @@ pub fn pending_status(pending: Memo<Vec<GalleryEntry>>) -> AnyView {
     view! {
         <p class="visually-hidden" role="status" prop:textContent=text(move || match pending.read().len() {
                 0 => String::new(),
-                MAX_EXPECTED => format!("{MAX_EXPECTED} or more outputs on the way"),
-                count => format!("{} on the way", counted(count, "output")),
+                MAX_EXPECTED => format!("{MAX_EXPECTED} or more outputs in progress"),
+                count => format!("{} in progress", counted(count, "output")),
             })></p>
     }
     .into_any()

@@ -293,7 +293,7 @@ pub fn SelectionBar(selection: Selection) -> impl IntoView {
                     class="button"
                     type="button"
                     prop:disabled=is_filling
-                    title="Rows in the batch table, to be sent with other seeds"
+                    title="Adds rows with new seeds to the batch table"
                     on:click=handler(add_to_batch)
                 >
                     <Glyph icon=LuLayoutGrid />

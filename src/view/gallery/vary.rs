@@ -14,7 +14,7 @@ use crate::view::parts::double_click_guard::DoubleClickGuard;
 use crate::view::parts::question::Question;
 use crate::view::task::{again, vary};
 
-const FETCHING_SCHEMAS: &str = "On its way: the service is asked what the models take.";
+const FETCHING_SCHEMAS: &str = "Loading the models' inputs from the service.";
 
 /// The state of a press of Vary. It outlives the button, which disappears with the selection, so that the next button does not
 /// send the same variations again.
@@ -152,7 +152,7 @@ async fn send_all(all: Contexts, tasks: Vec<Task>, count: usize) -> usize {
     }
     if sent > 0 {
         all.notices
-            .say(format!("Sent {sent}, each with another seed."));
+            .say(format!("Sent {sent}, each with a new seed."));
     }
     sent
 }

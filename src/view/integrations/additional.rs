@@ -40,9 +40,8 @@ fn shown(model: &ModelId, offered: &[String]) -> AnyView {
                 <ol class="steps">
                     <li>"Run " <code>"pip install \"mcp>=2,<3\" requests"</code> "."</li>
                     <li>
-                        "Name " <code>{name}</code>
-                        " in your assistant's configuration, with User ID and Access token: the file's head \
-                         shows how."
+                        "Add " <code>{name}</code>
+                        " to your assistant's configuration, with User ID and Access token: see the start of the file."
                     </li>
                 </ol>
             </div>
@@ -69,8 +68,8 @@ fn shown(model: &ModelId, offered: &[String]) -> AnyView {
                 <div class="integration-head">
                     <h3>"All models"</h3>
                     <p class="muted">
-                        "The same for every model of this service at once. ComfyUI's nodes come as one folder \
-                         for " <code>"ComfyUI/custom_nodes"</code> ", with a workflow for each."
+                        "Files for all models of this service. The ComfyUI nodes come as one folder for "
+                        <code>"ComfyUI/custom_nodes"</code> ", with a workflow for each."
                     </p>
                 </div>
                 {functions}

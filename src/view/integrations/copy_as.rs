@@ -39,8 +39,8 @@ pub fn CopyAs(model: ModelId, draft: RwSignal<Draft>, is_near: RwSignal<bool>) -
                 <div class="integration-head">
                     <h3 id="copy-as-title">"Copy as"</h3>
                     <p class="muted">
-                        "The form as it now stands, as a program that generates, waits and gives the result. \
-                         User ID and Access token are not in it. "
+                        "The current form as a program that generates, waits and prints the result. It contains neither User ID \
+                         nor Access token. "
                         {dynamic(|| set_environment(""))}
                     </p>
                 </div>
@@ -50,7 +50,7 @@ pub fn CopyAs(model: ModelId, draft: RwSignal<Draft>, is_near: RwSignal<bool>) -
             </div>
             {dynamic(move || {
                 let Load::Loaded(schema) = catalog.schema(&model) else {
-                    return view! { <p class="muted">"It is here as soon as the form is."</p> }
+                    return view! { <p class="muted">"It appears once the form is loaded."</p> }
                         .into_any();
                 };
                 if !is_near.get() {
@@ -94,7 +94,7 @@ fn program(
                 <span class="muted" role="status" prop:textContent=text(move || match is_valid.get() {
                         true => "As the form would be sent now.".into(),
                         false => {
-                            "The form is not complete yet: the service would refuse it like this.".into()
+                            "The form is incomplete: the service would refuse it.".into()
                         }
                     })></span>
                 <CopyButton

@@ -10,7 +10,7 @@ pub fn set_environment(then: &'static str) -> AnyView {
         Some(guest) => view! {
             "Set " <code>{format!("SERVICE_UID={}", guest.uid)}</code> " and "
             <code>{format!("SERVICE_TOKEN={}", guest.token)}</code>
-            " in the environment: the service takes guests, and no account is needed"{then}"."
+            " in the environment: the service needs no account"{then}"."
         }
         .into_any(),
         None => view! {

@@ -76,13 +76,13 @@ pub fn integrations(model: ModelId, draft: RwSignal<Draft>) -> AnyView {
                     <DownloadFile label="Download OpenAI function" file=function.clone() />
                     <ol class="steps">
                         <li>
-                            "Put " <code>{function.name.clone()}</code> " beside your program and run "
+                            "Put " <code>{function.name.clone()}</code> " next to your program and run "
                             <code>"pip install requests openai"</code> "."
                         </li>
                         <li>{dynamic(|| set_environment(""))}</li>
                         <li>
                             <code>{format!("import {module}")}</code>
-                            "; the example at the file's end shows one whole conversation."
+                            "; the example at the end of the file shows a complete conversation."
                         </li>
                     </ol>
                     <Preview file=function.clone() is_near />
@@ -92,7 +92,7 @@ pub fn integrations(model: ModelId, draft: RwSignal<Draft>) -> AnyView {
                     <div class="integration-head">
                         <h3>"ComfyUI node"</h3>
                         <p class="muted">
-                            "Adds this model as a node that gives its results, and their addresses, to other nodes."
+                            "Adds this model as a node that passes its results and their addresses to other nodes."
                         </p>
                     </div>
                     <DownloadFile label="Download ComfyUI node" file=node.clone() />

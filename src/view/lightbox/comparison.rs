@@ -64,7 +64,7 @@ pub fn Comparison() -> impl IntoView {
             return ().into_any();
         }
         if outputs.len() < 2 {
-            return view! { <p class="lightbox-unknown">"Those outputs aren't in this browser."</p> }
+            return view! { <p class="lightbox-unknown">"These outputs are not in this browser."</p> }
                 .into_any();
         }
         side_by_side(outputs, is_overlaid, share, zooming)

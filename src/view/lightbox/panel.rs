@@ -167,7 +167,7 @@ fn copy_image(shown: ShownOutput) -> AnyView {
             }
             let reason = match refusal.await {
                 Ok(Some(reason)) => reason.user_message(),
-                _ => "The browser did not let it be copied.".to_owned(),
+                _ => "The browser did not allow copying.".to_owned(),
             };
             all.notices
                 .problem(format!("The image was not copied. {reason}"));

@@ -92,7 +92,7 @@ pub fn Sweep() -> impl IntoView {
             // Focusable, so that a press on plain text doesn't move the focus out of the dialog.
             <div class="lightbox-body" tabindex="-1">
                 <p class="lightbox-unknown" hidden=when(move || !unknown.get())>
-                    "This browser knows no batch at this address whose items differ."
+                    "This browser has no batch at this address whose items differ."
                 </p>
                 {layers::layers(explored, output, zooming)}
                 <aside class="lightbox-panel" aria-label="About this item">

@@ -152,7 +152,7 @@ impl Zooming {
                     class="icon-button"
                     type="button"
                     aria-label="Zoom"
-                    title="Zoom: wheel, + and -, or press the picture twice"
+                    title="Zoom: wheel, + and -, or double-click the picture"
                     aria-pressed=text(move || self.is_zoomed_in().to_string())
                     on:click=handler(move |_| self.toggle())
                 >

@@ -32,8 +32,8 @@ pub fn stored_draft(model: &ModelId) -> RwSignal<Draft> {
             // The first run only subscribes to changes.
             if !std::mem::take(&mut first) && !write(&key, &draft) && !HAS_WARNED.replace(true) {
                 notices.problem(
-                    "What you type is not being kept: this browser refuses to store it, or its storage \
-                     is full. It stays until this tab is closed or loaded anew.",
+                    "Your input is not being stored: this browser refuses to store it, or its storage is full. It stays until \
+                     this tab is closed or reloaded.",
                 );
             }
         }

@@ -258,7 +258,7 @@ impl InputJson {
         let hint = match names.as_slice() {
             [] => "This model takes no parameters.".to_owned(),
             names => format!(
-                "What is left out keeps its default. Parameters: {}.",
+                "Omitted parameters keep their defaults. Parameters: {}.",
                 names.join(", ")
             ),
         };

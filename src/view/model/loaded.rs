@@ -227,7 +227,7 @@ pub fn note(
         Loaded::Nothing => ().into_any(),
         Loaded::Unreadable(why) => view! { <p>{why.user_message()}</p> }.into_any(),
         Loaded::Missing => view! {
-            <p>"That task is not in this browser any more. The form is as you left it."</p>
+            <p>"That task is no longer in this browser. The form is unchanged."</p>
         }
         .into_any(),
         Loaded::Input {
@@ -314,7 +314,7 @@ fn loaded_input(
         };
         let lines = differences.into_iter().map(line).collect_view();
         view! {
-            <p>"Not everything fits this model as it is now:"</p>
+            <p>"Some values don't fit the current model:"</p>
             <ul>{lines}</ul>
         }
         .into_any()

@@ -87,7 +87,7 @@ pub fn dialog(
                 {dialog::close_button(close, false)}
             </div>
             <p class="muted" hidden=when(move || !stored.presets.read().is_empty())>
-                "Save what is in the form under a name, to use it again."
+                "Save the form's values under a name to reuse them."
             </p>
             <ul class="preset-list" aria-label="Kept presets" hidden=is_empty>
                 {rows}
@@ -217,7 +217,7 @@ fn import(stored: KeptPresets, event: &leptos::ev::Event) {
             // The page was left meanwhile.
             Ok(_) if stored.presets.is_disposed() => return,
             Ok((text, _)) => match stored.change(|presets| presets.import(&text)) {
-                Ok(count) => format!("{} taken in.", counted(count, "preset")),
+                Ok(count) => format!("{} imported.", counted(count, "preset")),
                 Err(sentence) => sentence,
             },
             Err(sentence) => sentence,

@@ -205,8 +205,8 @@ impl Submission {
                 Ok(_) if seed::fixed_seed(&self.draft.read(), &schema).is_some() => String::new(),
                 Ok(_) => match active.get() {
                     0 => String::new(),
-                    1 => "1 on its way".into(),
-                    n => format!("{n} on their way"),
+                    1 => "1 in progress".into(),
+                    n => format!("{n} in progress"),
                 },
             }
         });
@@ -257,10 +257,8 @@ pub enum Refusal {
 impl Refusal {
     pub fn view(self) -> AnyView {
         let why = match self {
-            Self::Account => no_account("What you typed here stays."),
-            Self::Superseded => {
-                view! { {SUPERSEDED_REFUSAL} " What you typed here stays." }.into_any()
-            }
+            Self::Account => no_account("Your input is kept."),
+            Self::Superseded => view! { {SUPERSEDED_REFUSAL} " Your input is kept." }.into_any(),
         };
         not_sent(why)
     }

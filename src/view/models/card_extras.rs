@@ -64,7 +64,7 @@ pub fn card(model: Model) -> AnyView {
     let note = (!unavailable_reason.is_empty()).then(|| {
         view! {
             <p class="away" title=unavailable_reason>
-                "Away"
+                "Unavailable"
             </p>
         }
         .into_any()

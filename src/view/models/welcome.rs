@@ -43,7 +43,7 @@ pub fn welcome(list: &ModelList) -> Option<AnyView> {
     let panel = view! {
         <section class="panel welcome" aria-label="Welcome">
             <p class="welcome-what">
-                "Say what you want to see or hear; a model makes it. Results are in Gallery; how each was made is in Tasks."
+                "Describe what you want; a model generates it. Results are in Gallery, their history in Tasks."
             </p>
             <div class="row">
                 {button} <span class="muted">

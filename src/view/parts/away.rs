@@ -13,7 +13,7 @@ pub fn away_note(model: ModelId) -> AnyView {
         let reason = catalog.model(&model)?.unavailable_reason;
         (!reason.is_empty()).then(|| {
             let why = reason.trim_end_matches('.');
-            format!("Away: {why}. What is sent waits at the service until it is back.")
+            format!("Unavailable: {why}. Tasks wait at the service until it is back.")
         })
     });
     view! {

@@ -29,24 +29,23 @@ pub fn deferred<F: Functions>(
 fn missing(state: State, act: Box<dyn Fn()>) -> AnyView {
     let (what, why, button) = match state {
         State::Leaving => (
-            "There is a newer Atelier.",
-            "This page loads itself anew, once what it sends is answered. What you have typed is kept.",
+            "Atelier has been updated.",
+            "This page reloads once its requests are answered. Your input is kept.",
             "",
         ),
         State::Missing(Some(MissingReason::Newer)) => (
-            "There is a newer Atelier.",
-            "This page needs it, but loading the page anew has not led to it yet. What you have typed is kept.",
+            "Atelier has been updated.",
+            "This page needs the update, but reloading has not loaded it yet. Your input is kept.",
             "Reload",
         ),
         State::Missing(Some(MissingReason::Network)) => (
             "This page could not be opened.",
-            "A part of Atelier could not be fetched: the network, or the host that it comes from, \
-             does not answer as it should.",
+            "A part of Atelier could not be fetched: the network or its host has a problem.",
             "Try again",
         ),
         State::Missing(Some(MissingReason::Part)) => (
             "This page could not be opened.",
-            "A part of Atelier could not be fetched, though the host that it comes from answers.",
+            "A part of Atelier could not be fetched, although its host answers.",
             "Try again",
         ),
         State::Here | State::Waiting | State::Coming | State::Missing(None) => {

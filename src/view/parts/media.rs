@@ -20,7 +20,8 @@ use crate::state::known_files;
 use crate::state::retry_signal;
 
 /// The message for media that can't be loaded for an unknown reason.
-const NOT_SHOWN: &str = "Not shown: the network is down, or the file is gone, or its host does not let this page load it.";
+const NOT_SHOWN: &str =
+    "Not shown: the network is down, the file is gone, or its host does not let this page load it.";
 
 /// Shows an output: an image, a video or a sound. It is loaded without referrer, and without credentials unless its host
 /// refuses CORS.
@@ -292,7 +293,7 @@ fn unsafe_output(url: String) -> AnyView {
     });
     dynamic(move || match read.get() {
         None => ().into_any(),
-        Some(Ok(text)) => text_output(text, "“Download” saves all."),
+        Some(Ok(text)) => text_output(text, "“Download” saves all of it."),
         Some(Err(url)) => text_output(url, COPY),
     })
 }
@@ -300,7 +301,7 @@ fn unsafe_output(url: String) -> AnyView {
 /// Maximum number of characters shown of a MIME type. The service can send any text.
 const MAX_TYPE_CHARS: usize = 100;
 
-const COPY: &str = "“Copy output URL” copies all.";
+const COPY: &str = "“Copy output URL” copies all of it.";
 
 /// Returns a text, shortened if it is long: browsers need minutes to lay out megabytes of text.
 fn text_output(text: String, all: &str) -> AnyView {

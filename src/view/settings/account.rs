@@ -39,7 +39,7 @@ pub fn AccountHint() -> AnyView {
         <p class="hint" id="uid-hint" role="status" prop:textContent=text(move || match line.get() {
                 line if !line.is_empty() => line,
                 _ => {
-                    "Some services know it from the token: leave it empty and press Test connection."
+                    "Some services get it from the token: leave it empty and press Test connection."
                         .to_owned()
                 }
             })></p>

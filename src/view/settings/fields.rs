@@ -232,8 +232,9 @@ impl SettingsFields {
 fn store(all: Contexts, settings: Settings, token: String, is_token_entered: bool) -> bool {
     let is_stored = all.session.save(settings, token, is_token_entered);
     if !is_stored {
-        all.notices
-            .problem("This browser refuses to keep settings; they hold until this tab is closed.");
+        all.notices.problem(
+            "This browser refuses to store settings; they apply until this tab is closed.",
+        );
     }
     // The limit for copies may have changed.
     all.runner.fit_copies_into_limit();

@@ -97,7 +97,7 @@ pub fn HistoryFile() -> impl IntoView {
             <h2 id="history-heading">"History"</h2>
             <p class="hint">
                 "Every task of this browser in one file: inputs, states, addresses of outputs, favorites and \
-                batches, but neither token nor User ID. Importing adds what is not here yet, and sends nothing."
+                batches, but neither token nor User ID. Importing adds what is missing, and sends nothing."
             </p>
             <p class="hint" hidden=when(move || suspects.read().is_empty()) prop:textContent=suspects></p>
             <div class="field">
@@ -117,8 +117,8 @@ pub fn HistoryFile() -> impl IntoView {
                     on_change=|()| ()
                 />
                 <p class="hint">
-                    "What this browser has exported it knows as yours. From another browser: what is still under way at \
-                    this service is followed with your User ID."
+                    "Tasks exported by this browser are recognized as yours. From another browser: tasks still under way at \
+                     this service are followed with your User ID."
                 </p>
             </div>
             <div class="row">

@@ -17,11 +17,11 @@ pub fn Offline() -> impl IntoView {
         spawn(async move {
             let is_done = offline::set_wanted(is_wanted).await;
             let text_of_result = match (is_wanted, is_done) {
-                (true, true) => "Atelier is being kept in this browser.",
+                (true, true) => "Atelier is being stored in this browser.",
                 (true, false) => "This browser does not allow it.",
                 (false, true) => "Off. The offline copy is deleted; your tasks remain.",
                 (false, false) => {
-                    "Off until this page is reloaded: this browser refuses to keep settings."
+                    "Off until this page is reloaded: this browser refuses to store settings."
                 }
             };
             message.try_set(text_of_result.to_owned());
@@ -43,9 +43,10 @@ pub fn Offline() -> impl IntoView {
                     <label for="offline">"Open without network"</label>
                 </div>
                 <p class="hint" id="offline-hint" prop:textContent=text(move || match is_possible.get() {
-                        true => "Keeps Atelier itself, and the models you have seen, in this browser, so that your forms, tasks, gallery and kept outputs are there without network.",
+                        true => "Stores Atelier and the models you have seen in this browser, so that your forms, tasks, \
+                                 gallery and kept outputs work without network.",
                         false if runner.own_storage_error().is_some() => "This browser refuses to store anything for this page at present: Atelier needs the network.",
-                        false => "This browser keeps no pages for use without network, or only those that come over https.",
+                        false => "This browser does not store pages for offline use, or only pages served over https.",
                     }.to_owned())></p>
             </div>
             <p role="status" prop:textContent=text(move || message.get())></p>

@@ -76,7 +76,7 @@ pub fn output_cache(fields: SettingsFields) -> AnyView {
                 label="Use this space"
                 class="button removes"
                 question=text(move || format!(
-                    "{} is in use now. The copies you have not looked at for longest are deleted until {} is enough. Favorites stay.",
+                    "{} is in use now. The least recently viewed copies are deleted until {} is enough. Favorites stay.",
                     output_cache::size(used_bytes.get()),
                     output_cache::size(keep_limit.get()),
                 ))
@@ -121,7 +121,7 @@ pub fn output_cache(fields: SettingsFields) -> AnyView {
                     {limits.into_iter().collect_view()}
                 </select>
                 <p class="hint" id="keep-limit-hint">
-                    "When it is full, the copies you have not looked at for longest are deleted. Favorites stay."
+                    "When it is full, the least recently viewed copies are deleted. Favorites stay."
                 </p>
                 {too_many}
             </div>

@@ -112,7 +112,7 @@ fn missing(deferred: Deferred<Program>) -> AnyView {
         <div class="limit" role="status">
             <div class="limit-line">
                 <span>
-                    "A part of Atelier could not be fetched: tasks are not followed in this tab."
+                    "A part of Atelier could not be fetched: this tab does not update tasks."
                 </span>
                 <button
                     class="button quiet small"

@@ -32,8 +32,8 @@ pub fn SendUnstored() -> impl IntoView {
             question.close();
         }
     });
-    let message = "This browser can't keep tasks at present. What is sent now runs, and may be billed, but \
-                you lose it if you close this tab. Nothing more is sent until you decide.";
+    let message = "This browser can't store tasks at present. Tasks sent now run and may be billed, but you lose them if you \
+                   close this tab. Nothing more is sent until you decide.";
     let send = Callback::new(move |()| runner.send_without_storage());
     question.view(
         "Send without keeping",

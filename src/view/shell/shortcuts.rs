@@ -29,7 +29,7 @@ const KEYS: [(&str, &[(&str, &str)]); 6] = [
     (
         "Everywhere",
         &[
-            ("Mod+K", "Go to a model, a task, a page"),
+            ("Mod+K", "Go to a model, task or page"),
             ("Mod+Z", "Undo, while that is offered"),
             ("/", "Search on this page"),
             ("g then m", "Models"),
@@ -37,7 +37,7 @@ const KEYS: [(&str, &[(&str, &str)]); 6] = [
             ("g then g", "Gallery"),
             ("g then s", "Settings"),
             ("?", "This list"),
-            ("Esc", "Close what lies over the page"),
+            ("Esc", "Close a dialog or menu"),
         ],
     ),
     (

@@ -128,7 +128,7 @@ pub fn Actions(
         {
             return;
         }
-        answer.say("Sent again, in the place of this one.".into());
+        answer.say("Sent again, replacing this one.".into());
     };
     let retry_button = view! {
         <button

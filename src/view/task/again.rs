@@ -16,7 +16,7 @@ use crate::state::contexts::{Contexts, contexts};
 use crate::view::parts::status_note::StatusNote;
 use crate::view::task::edit;
 
-/// Submits the inputs of a task again, each time with another seed, and shows the outcome in `answer`.
+/// Submits the inputs of a task again, each time with a new seed, and shows the outcome in `answer`.
 #[derive(Clone, Copy)]
 pub struct Again {
     contexts: Contexts,
@@ -149,7 +149,7 @@ impl Again {
             Ok(None) => {}
             Ok(Some(route)) => {
                 let has_seed = seed::parameter(&schema).is_some();
-                let other = if has_seed { " with another seed" } else { "" };
+                let other = if has_seed { " with a new seed" } else { "" };
                 let href = route.path();
                 SENT.set(Some(Sent {
                     count,
@@ -182,7 +182,7 @@ fn link_label(count: usize) -> &'static str {
     if count == 1 { "Show it" } else { "Show them" }
 }
 
-/// Submits a task's inputs `count` more times, each time with another seed; several form a batch. Returns their page, or
+/// Submits a task's inputs `count` more times, each time with a new seed; several form a batch. Returns their page, or
 /// `None` if nothing can be submitted now. In that case, the user sees why.
 ///
 /// # Errors

@@ -65,8 +65,9 @@ fn row(relative: Relative, answer: StatusNote) -> AnyView {
     let task = task.filter(|_| relative.is_known);
     let node = match task {
         Some(task) => node(&relative, &task.get_untracked(), answer),
-        None => view! { <p class="muted">"An output that is not in this browser any more"</p> }
-            .into_any(),
+        None => {
+            view! { <p class="muted">"An output that is no longer in this browser"</p> }.into_any()
+        }
     };
     view! { <li style:--distance=(relative.distance - 1).to_string()>{node}</li> }.into_any()
 }

@@ -199,7 +199,7 @@ fn earlier_attempt(number: usize, failed: &Task) -> Option<AnyView> {
         view! {
             <details class="muted attempt">
                 <summary>{attempts::attempt_label(number)}</summary>
-                <p>"The one before: " {words::linked(failed, explanation.what)}</p>
+                <p>"Previous attempt: " {words::linked(failed, explanation.what)}</p>
             </details>
         }
         .into_any(),

@@ -50,7 +50,7 @@ async fn recover_output(contexts: Contexts, shown: ShownOutput) {
         match facts.next() {
             Step::AskService => {
                 message.try_set(
-                    "It could not be loaded. Asking the service for a fresh address…".into(),
+                    "It could not be loaded. Asking the service for a new address…".into(),
                 );
                 // Has no effect while a request is in flight.
                 runner.act(&task.key, Action::Refetch);

@@ -25,7 +25,7 @@ use crate::view::parts::media;
 /// Outputs are shown in chunks of this size: each is a picture to load, and a service may return thousands.
 const MAX_CHUNK_OUTPUTS: usize = 48;
 
-pub(super) const NO_OUTPUT: &str = "Completed, without any output.";
+pub(super) const NO_OUTPUT: &str = "Completed without output.";
 
 /// The outputs of a task.
 #[component]

@@ -37,13 +37,11 @@ pub fn refresh_addresses(runner: Runner, key: TaskKey, action: Action, answer: S
         let answered = select(refreshed, TimeoutFuture::new(TIMEOUT_MS)).await;
         let now = now();
         let message = match answered {
-            Either::Left(_) if now.0 == Phase::Gone => "The service still does not know it.",
-            Either::Left(_) if before.0 == Phase::Gone => "The service knows it after all.",
-            Either::Left(_) if now.0 == Phase::Failed => "The service still gives no output.",
-            Either::Left(_) if before.0 == Phase::Failed => {
-                "The service gives the output after all."
-            }
-            Either::Left(_) if now == before => "The service gives the same addresses.",
+            Either::Left(_) if now.0 == Phase::Gone => "The service still does not know this task.",
+            Either::Left(_) if before.0 == Phase::Gone => "The service found this task.",
+            Either::Left(_) if now.0 == Phase::Failed => "The service still returns no output.",
+            Either::Left(_) if before.0 == Phase::Failed => "The service has returned the output.",
+            Either::Left(_) if now == before => "The service returned the same addresses.",
             Either::Left(_) => "The addresses are new.",
             Either::Right(_) if matches!(now.0, Phase::Gone | Phase::Failed) => {
                 "The service has not answered yet."

@@ -66,7 +66,7 @@ pub(super) fn wait_line(task: &Task, now: Millis) -> Option<String> {
         return Some(trouble.message);
     }
     if !task.watching {
-        return Some("Hidden. It may still go on at the service.".into());
+        return Some("Hidden. It may keep running at the service.".into());
     }
     match &task.state {
         TaskState::Submitting => Some("Sending the request.".into()),

@@ -16,7 +16,7 @@ use crate::view::parts::glyph::Glyph;
 use crate::view::parts::status_note::StatusNote;
 
 const LABEL: &str = "Use as input";
-const NO_MODEL: &str = "No model takes it.";
+const NO_MODEL: &str = "No model accepts it.";
 
 /// A button and its menu of the models that accept the output; `None` for an output of unknown kind. If no model accepts
 /// it, the button shows that and opens no menu.
@@ -102,7 +102,7 @@ fn is_accepted_by_none(kind: OutputKind) -> Memo<bool> {
 fn model_links(kind: OutputKind, output: &str) -> AnyView {
     let catalog = contexts().catalog;
     let Load::Loaded(list) = catalog.models() else {
-        return view! { <p class="muted">"The list of models is not here yet."</p> }.into_any();
+        return view! { <p class="muted">"The list of models is not loaded yet."</p> }.into_any();
     };
     let candidates = reuse::candidates(&list.models, &model_order::first(), kind);
     let is_part = list.models.len() > candidates.len();
@@ -128,9 +128,9 @@ fn model_links(kind: OutputKind, output: &str) -> AnyView {
             }
         }
         match (found, is_loading, is_part) {
-            (_, true, _) => "Looking for models that take it…",
+            (_, true, _) => "Looking for models that accept it…",
             (false, _, false) => NO_MODEL,
-            (false, _, true) => "None of your models takes it. In another one, paste its URL.",
+            (false, _, true) => "None of your models accepts it. In another model, paste its URL.",
             (true, _, true) => "In another model, paste its URL.",
             (true, ..) => "",
         }

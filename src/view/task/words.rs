@@ -61,7 +61,7 @@ pub fn explain(task: &Task) -> Option<Explanation> {
         },
         TaskState::Failed { message, .. } if task.state.is_output_refused() => Explanation {
             what: message.clone(),
-            meaning: "Ask again asks for the output once more, and bills nothing. A retry is billed as a new run. Your \
+            meaning: "Ask again requests the output again at no cost. A retry is billed as a new run. Your \
                       input is kept.",
         },
         TaskState::Failed {
@@ -74,13 +74,12 @@ pub fn explain(task: &Task) -> Option<Explanation> {
         },
         TaskState::Failed { id: None, message } if refused_input::is_refused(task) => Explanation {
             what: or_no_reason(message),
-            meaning: "Nothing was generated or billed. Your input is kept: edit it first, for as it is it would be \
-                      refused again.",
+            meaning: "Nothing was generated or billed. Your input is kept: edit it first, or it will be refused again.",
         },
         TaskState::Failed { id: None, message } if ApiError::is_about_credentials(message) => {
             Explanation {
                 what: or_no_reason(message),
-                meaning: "Nothing was generated or billed. Your input is kept: correct them, then retry it as it is.",
+                meaning: "Nothing was generated or billed. Your input is kept: correct the credentials, then retry it.",
             }
         }
         TaskState::Failed { id: None, message } if ApiError::is_about_credits(message) => {
@@ -101,7 +100,7 @@ pub fn explain(task: &Task) -> Option<Explanation> {
         },
         TaskState::Gone { .. } => Explanation {
             what: "The service no longer knows this task.".into(),
-            meaning: "Its outputs can't be fetched. If that may have been said by mistake, ask again. Your input \
+            meaning: "Its outputs can't be fetched. If this may be a mistake, ask again. Your input \
                       is kept; a retry is billed as a new run.",
         },
         TaskState::Queued
@@ -135,20 +134,18 @@ pub fn why_unconfirmed(task: &Task) -> Option<String> {
 /// Returns what an unknown outcome means for the user.
 fn meaning_of_unconfirmed(error: &ApiError) -> &'static str {
     if error.was_certainly_not_accepted() {
-        "That is its answer to what was sent again. The first time it may have taken the request, and billed it; no \
-         task id came back. Look at your usage in the service's dashboard. Resubmit sends it once more, Dismiss removes \
-         it here."
+        "This is its answer to the repeated request. It may have accepted and billed the first one; no task id came back. Check \
+         your usage in the service's dashboard. Resubmit sends it again, Dismiss removes it here."
     } else if matches!(error, ApiError::Network { detail } if detail == ApiError::PAGE_CLOSED) {
-        "If Atelier is open in another tab, look there first: that tab may only be asleep, and have the answer. Otherwise \
-         the service may have taken the request, and billed it; no task id came back. Look at your usage in the service's \
-         dashboard. Resubmit sends it once more, Dismiss removes it here."
+        "If Atelier is open in another tab, look there first: that tab may be asleep and have the answer. Otherwise the service \
+         may have accepted and billed the request; no task id came back. Check your usage in the service's dashboard. Resubmit \
+         sends it again, Dismiss removes it here."
     } else if error.is_conflict() {
-        "So it answers a request that it has had before, and that may have been this one: it may have been taken, and \
-         billed; no task id came back. Look at your usage in the service's dashboard. Resubmit sends it once more, \
-         Dismiss removes it here."
+        "It answers a repeated request like this, so it may have accepted and billed this one before; no task id came back. \
+         Check your usage in the service's dashboard. Resubmit sends it again, Dismiss removes it here."
     } else {
-        "The request may have reached the service, and may have been billed; no task id of its own came back. Look at \
-         your usage in the service's dashboard. Resubmit sends it once more, Dismiss removes it here."
+        "The request may have reached the service, and may have been billed; no task id of its own came back. Check your usage \
+         in the service's dashboard. Resubmit sends it again, Dismiss removes it here."
     }
 }
 

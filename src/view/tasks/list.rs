@@ -74,8 +74,7 @@ pub fn TasksPage() -> impl IntoView {
         let which = if all { "" } else { " shown here" };
         let count = counted_many(finished.read().len(), "finished task");
         format!(
-            "Clears {count}{which} from this browser, with what they have made. Favorites stay. It can be \
-             undone for {} seconds.",
+            "Clears {count}{which} and their outputs from this browser. Favorites stay. You can undo this for {} seconds.",
             UNDO_MS / 1_000,
         )
     });

@@ -163,7 +163,7 @@ async fn every_button_that_sends_shows_notice_and_ignores_double_click() {
             open(&studio, "/tasks?state=failed&q=kelp").await?;
             browser.press(&by("link", "kelp [fail]")).await?;
             press_twice(browser, &by("button", "Retry")).await?;
-            see("Sent again, in the place of this one.").await?;
+            see("Sent again, replacing this one.").await?;
             expect_more(1).await?;
 
             // A selection in the gallery.
@@ -174,7 +174,7 @@ async fn every_button_that_sends_shows_notice_and_ignores_double_click() {
                 .await?;
             let selection = browser.find(&by("region", "Selection")).await?;
             press_twice(browser, &by("button", "Vary").within(&selection)).await?;
-            see("Sent 4, each with another seed.").await?;
+            see("Sent 4, each with a new seed.").await?;
             expect_more(4).await
         },
     )

@@ -123,7 +123,7 @@ async fn gallery_selection_is_added_as_batch_rows() {
         browser.press(&by("button", "Add to batch")).await?;
         browser.find(&by("button", "Generate 2")).await?;
         browser
-            .see_text("Added 1 row to the one that was here.", TIMEOUT)
+            .see_text("Added 1 row to the existing row.", TIMEOUT)
             .await?;
         let notice = "1 row added. Nothing is sent yet.";
         browser.see_text(notice, TIMEOUT).await?;

@@ -16,8 +16,7 @@ use std::time::Duration;
 const TIMEOUT: Duration = Duration::from_secs(60);
 
 const PROMPT: &str = "harbour at dawn";
-const UNAVAILABLE: &str =
-    "No longer available: the service's address for this output is dead and no copy was kept.";
+const UNAVAILABLE: &str = "No longer available: the service's address for this output no longer works, and no copy was kept.";
 
 /// The browser, and a service whose files can become unavailable.
 struct Studio<'a> {
@@ -313,7 +312,7 @@ async fn dead_output_without_copy_is_shown_as_unavailable() {
         studio.open("/tasks").await?;
         studio.open_task().await?;
         studio.sees(UNAVAILABLE).await?;
-        studio.sees("Keep outputs, in Settings,").await?;
+        studio.sees("turn on Keep outputs in Settings").await?;
         assert_eq!(studio.response_calls(), 2);
 
         // The same applies after the copy is deleted.

@@ -43,7 +43,7 @@ async fn model_list_works_without_deferred_wasm() {
         browser.press(&starting("radio", "audio")).await?;
         browser.find_gone(&starting("link", "Strata")).await?;
 
-        let missing = "tasks are not followed in this tab";
+        let missing = "this tab does not update tasks";
         browser.see_text(missing, TIMEOUT).await?;
         proxy.bring_up(&file);
         browser.press(&by("button", "Try again")).await?;

@@ -129,13 +129,13 @@ async fn video_and_audio_fill_lightbox_and_comparison() {
             const button = [...document.querySelectorAll('.lightbox button')].find(
                 it => it.textContent.trim() === 'Use as input');
             return button?.getAttribute('aria-disabled') === 'true' ? button.title : ''";
-        becomes(browser, "the reason", reason, "No model takes it.").await?;
+        becomes(browser, "the reason", reason, "No model accepts it.").await?;
         // A press on it opens no menu, but shows the reason to users who can't see titles.
         browser.press(&by("button", "Use as input")).await?;
         let after_press = "
         const isOpen = document.querySelector('.lightbox .menu:popover-open');
             const answer = document.querySelector('.lightbox .answer')?.innerText ?? '';
-            return isOpen ? 'a menu' : answer.includes('No model takes it.') ? 'a message' : 'nothing'";
+            return isOpen ? 'a menu' : answer.includes('No model accepts it.') ? 'a message' : 'nothing'";
         becomes(browser, "the effect of a press", after_press, "a message").await?;
         // Audio and video can't be compared with a slider.
         browser.press(&by("button", "Compare")).await?;

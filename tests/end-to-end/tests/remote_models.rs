@@ -99,9 +99,9 @@ async fn progress_and_unavailable_model_are_shown() {
         )
         .await?;
         browser.open(&service.address()).await?;
-        browser.see_text("Away", TIMEOUT).await?;
+        browser.see_text("Unavailable", TIMEOUT).await?;
         browser.press(&by("link", "Sketch")).await?;
-        browser.see_text("Away: ", TIMEOUT).await?;
+        browser.see_text("Unavailable: ", TIMEOUT).await?;
         browser
             .fill(&starting("textbox", "prompt"), "a crane")
             .await?;
@@ -121,7 +121,10 @@ async fn progress_and_unavailable_model_are_shown() {
                     .run("return document.body.innerText", vec![])
                     .await?;
                 Ok(
-                    match text.as_str().is_some_and(|text| text.contains("Away: ")) {
+                    match text
+                        .as_str()
+                        .is_some_and(|text| text.contains("Unavailable: "))
+                    {
                         true => wait::Seen::NotYet("the page still shows it".to_owned()),
                         false => wait::Seen::Yes(()),
                     },

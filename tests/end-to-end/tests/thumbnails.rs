@@ -140,7 +140,10 @@ async fn failed_pictures_are_loaded_again_when_online() {
             proxy.add(Rule::every("/outputs/*", Fault::DropBefore));
             generate(browser, &proxy.address()).await?;
             browser
-                .see_text("Not loaded: the network may be away or blocked", TIMEOUT)
+                .see_text(
+                    "Not loaded: the network or the file's host may be down",
+                    TIMEOUT,
+                )
                 .await?;
             browser.press(&by("link", "Tasks")).await?;
             let pictures = "
@@ -161,7 +164,10 @@ async fn failed_pictures_are_loaded_again_when_online() {
             proxy.clear_cache(browser).await?;
             browser.press(&containing("link", PROMPT)).await?;
             browser
-                .see_text("Not loaded: the network may be away or blocked", TIMEOUT)
+                .see_text(
+                    "Not loaded: the network or the file's host may be down",
+                    TIMEOUT,
+                )
                 .await?;
             proxy.clear();
             browser.run(reconnect, vec![]).await?;

@@ -36,7 +36,9 @@ impl ApiError {
             _ => false,
         };
         match is_observed && !address.is_of_origin(page_origin) {
-            true => format!("{message} Or its owner has to allow this page's address (CORS)."),
+            true => {
+                format!("{message} Otherwise, its owner must allow this page's address (CORS).")
+            }
             false => message,
         }
     }
@@ -72,11 +74,11 @@ impl ApiError {
                     .into()
             }
             Self::Network { detail } if detail == Self::REDIRECTED => {
-                "The address leads elsewhere. Check it in Settings, or sign in to the network."
+                "The address redirects to another one. Check it in Settings, or sign in to the network."
                     .into()
             }
             Self::Network { detail } if detail == Self::CUT_OFF => {
-                "The service's answer broke off before its end.".into()
+                "The service's answer was cut off.".into()
             }
             Self::Network { .. } => {
                 "No answer from the service. Either the network or the service is down.".into()
@@ -88,7 +90,7 @@ impl ApiError {
             Self::Unauthorized { message, .. } if self.is_other_refusal() => forbidden(message),
             Self::Unauthorized { message, .. } => with(Self::UNAUTHORIZED, message),
             Self::NotFound { message, .. } => {
-                with("The service does not know what was asked for.", message)
+                with("The service can't find what was requested.", message)
             }
             Self::Invalid { message, fields } => {
                 let details = fields.iter().map(FieldProblem::user_message);
@@ -104,7 +106,7 @@ impl ApiError {
             Self::Server {
                 status, message, ..
             } => with(
-                &format!("The service has a problem of its own (HTTP {status})."),
+                &format!("The service has an internal error (HTTP {status})."),
                 message,
             ),
             Self::Malformed { detail } => {

@@ -31,7 +31,7 @@ pub fn read_typed(text: &str, is_whole: bool) -> Result<Number, &'static str> {
         }
     }
     parse(with_point).ok_or_else(|| match is_digits(text) {
-        true => "must be a number that can be kept exact",
+        true => "must be a number that can be stored exactly",
         false => "must be a number",
     })
 }

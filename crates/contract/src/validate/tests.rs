@@ -98,7 +98,7 @@ fn messages_name_the_parameter_and_the_bound() {
     assert_eq!(message("1.5"), "steps must be a whole number, not 1.5");
     assert_eq!(
         message("99999999999999999999"),
-        "steps must be a number that can be kept exact, not “99999999999999999999”"
+        "steps must be a number that can be stored exactly, not “99999999999999999999”"
     );
     let ratio =
         parameter(json!({"name": "ratio", "type": "enum", "allowedValues": ["1:1", "16:9"]}));

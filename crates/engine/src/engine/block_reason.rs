@@ -61,11 +61,11 @@ impl BlockReason {
                 "The service does not accept the credentials. Nothing more is sent until it does.".into()
             }
             BlockReason::Unreachable => {
-                "The service can't be reached. What waits is sent as soon as it answers.".into()
+                "The service can't be reached. Waiting tasks are sent as soon as it answers.".into()
             }
             BlockReason::StorageError => {
-                "Nothing is sent for now: this browser can't keep tasks, and a task that is sent and \
-                 not kept is lost with this tab."
+                "Nothing is sent for now: this browser can't store tasks, and a task sent without being stored is lost if you \
+                 close this tab."
                     .into()
             }
             BlockReason::Unanswered(until) => {

@@ -62,7 +62,7 @@ fn every_wait_has_a_reason() {
     assert!(reason(&mine, false, None).starts_with(MissingCredentials::Both.user_message()));
     assert!(reason(&task("http://y", "u"), true, None).contains("http://y"));
     assert!(reason(&task("", "u"), true, None).contains("served this page"));
-    assert!(reason(&task("http://x", "v"), true, None).contains("User ID again, v"));
+    assert!(reason(&task("http://x", "v"), true, None).contains("its User ID, v,"));
     let mut paused = task("http://x", "u");
     paused.paused = true;
     assert!(reason(&paused, true, None).contains("paused"));
@@ -217,7 +217,7 @@ fn tasks_of_a_sleeping_leader_show_how_to_wake_it() {
     assert_eq!(reason(&running, false), None);
     let message = reason(&running, true).unwrap();
     assert!(
-        message.starts_with("It goes on at the service."),
+        message.starts_with("It keeps running at the service."),
         "{message}"
     );
     let hidden = Task {
@@ -247,7 +247,7 @@ fn a_superseded_tab_does_not_promise_to_send() {
     // Tasks of another service and of another user.
     for task in [task("", "me"), task("http://y", "you")] {
         let message = reason(&task).unwrap();
-        assert!(message.starts_with("Not sent from here: "), "{message}");
+        assert!(message.starts_with("Not sent from this tab: "), "{message}");
         assert!(!message.contains("Waiting"), "{message}");
     }
     let running = Task {
@@ -258,7 +258,10 @@ fn a_superseded_tab_does_not_promise_to_send() {
         ..task("", "me")
     };
     let message = reason(&running).unwrap();
-    assert!(message.starts_with("Not followed from here: "), "{message}");
+    assert!(
+        message.starts_with("Not followed in this tab: "),
+        "{message}"
+    );
 }
 
 /// The task was sent before, so the message must not claim that nothing was sent.
@@ -314,7 +317,7 @@ fn a_long_rate_limit_is_shown_at_running_tasks() {
         };
         let reason = wait_reason(&task, sending, 0);
         assert_eq!(
-            reason.is_some_and(|reason| reason.contains("is asked again in")),
+            reason.is_some_and(|reason| reason.contains("is checked again in")),
             message
         );
     }

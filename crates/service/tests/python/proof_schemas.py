@@ -78,7 +78,7 @@ urls = one.execute({"prompt": "a", "loras": ["a", "0.5", '{"scale": 1}', '"2"', 
 sent = json.loads(requests.get(urls[0], timeout=30).text)
 assert sent["loras"] == ["a", 0.5, {"scale": 1}, "2", True, 3], sent
 loras = one.FUNCTION["parameters"]["properties"]["loras"]
-assert loras["items"] == {"type": "string"} and "items that are no texts as JSON" in loras["description"], loras
+assert loras["items"] == {"type": "string"} and "items other than text as JSON" in loras["description"], loras
 for wrong in ("", "null", "[]", "{", '"a"'):
     try:
         assert one.read_arguments(wrong, anything) == {} and wrong == ""

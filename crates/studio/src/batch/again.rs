@@ -16,7 +16,7 @@ pub fn user_message(sent: usize, lacking: usize, is_held: bool) -> String {
     };
     if lacking > 0 {
         message.push_str(&format!(
-            " {} not: {} secret parameters are not kept. Look at your usage in the service's dashboard, then dismiss \
+            " {} not: {} secret parameters are not stored. Check your usage in the service's dashboard, then dismiss \
              {}; to generate {} again, enter the secret in the form and send the input from there.",
             match lacking {
                 1 => "1 item is".to_owned(),
@@ -41,11 +41,11 @@ mod tests {
         assert_eq!(user_message(3, 0, true), "3 items wait to be sent again.");
         assert_eq!(user_message(1, 0, true), "1 item waits to be sent again.");
         let some = user_message(1, 2, false);
-        let start = "Sent again: 1 item. 2 items are not: their secret parameters are not kept.";
+        let start = "Sent again: 1 item. 2 items are not: their secret parameters are not stored.";
         assert!(some.starts_with(start), "{some}");
         assert!(some.contains("dismiss them"), "{some}");
         let none = user_message(0, 1, false);
-        let start = "Nothing was sent again. 1 item is not: its secret parameters are not kept.";
+        let start = "Nothing was sent again. 1 item is not: its secret parameters are not stored.";
         assert!(none.starts_with(start), "{none}");
     }
 }

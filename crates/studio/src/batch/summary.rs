@@ -94,7 +94,7 @@ impl BatchSummary {
     fn ongoing_message(&self) -> &'static str {
         match self.counts.of(Part::InProgress) {
             0 => "",
-            _ => "What was sent goes on.",
+            _ => "Tasks already sent keep running.",
         }
     }
 
@@ -179,8 +179,11 @@ mod tests {
             )
         };
         let (times, question) = messages(running);
-        assert_eq!(times, "Paused: 1 item not sent yet. What was sent goes on.");
-        let expected = "Take back the 1 item not sent yet? They go back into the table. What was sent goes on.";
+        assert_eq!(
+            times,
+            "Paused: 1 item not sent yet. Tasks already sent keep running."
+        );
+        let expected = "Take back the 1 item not sent yet? They go back into the table. Tasks already sent keep running.";
         assert_eq!(question, expected);
         for (first, count) in [(queued(), "2 items"), (ready(), "1 item")] {
             let (times, question) = messages(first);

@@ -358,11 +358,11 @@ mod tests {
         let repeats = Repeats::of(&to_send, &schema, &Account::default(), &tasks);
         assert_eq!(
             repeats.made_message(),
-            "1 of these 5 items is made already or under way (same seed)."
+            "1 of these 5 items is generated already or under way (same seed)."
         );
         assert_eq!(
             repeats.message(),
-            "2 of these 5 items are alike (same seed): each is charged. \
+            "2 of these 5 items are identical (same seed): each is charged. \
              1 of these 5 items was sent before: it is generated again, and may be charged again."
         );
         assert_eq!(repeats.rest_label(), "Only the 4 others");
@@ -380,7 +380,7 @@ mod tests {
         let repeats = Repeats::of(&to_send, &seeded(), &Account::default(), &[]);
         assert_eq!(
             repeats.message(),
-            "2 of these 5 items are alike (same seed): each is charged."
+            "2 of these 5 items are identical (same seed): each is charged."
         );
     }
 }

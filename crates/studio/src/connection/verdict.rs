@@ -19,7 +19,7 @@ pub fn verdict(
             Err(format!("{found}, but: {}", message(&error)))
         }
         _ if !has_uid => Err(format!(
-            "{found}, but does not say whose the token is. Fill in User ID to have the token checked."
+            "{found}, but does not report whose token it is. Enter User ID to check the token."
         )),
         Ok(())
         | Err(ApiError::NotFound { .. } | ApiError::Invalid { .. } | ApiError::Refused { .. }) => {
@@ -57,7 +57,8 @@ mod tests {
     /// Without a User ID, a wrong token may not be rejected, so the message must not report it as accepted.
     #[test]
     fn without_a_user_id_only_a_rejection_of_the_token_is_reported() {
-        let unchecked = "It answers, but does not say whose the token is. Fill in User ID to have the token checked.";
+        let unchecked =
+            "It answers, but does not report whose token it is. Enter User ID to check the token.";
         for answer in [Ok(()), Err(unknown())] {
             assert_eq!(of(false, answer), Err(unchecked.into()));
         }

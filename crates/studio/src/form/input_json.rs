@@ -8,8 +8,8 @@ use crate::form::parameter_name::similar_parameter;
 const INVALID: &str = "Invalid JSON";
 
 /// The message above the fields while the JSON that the user has typed is invalid.
-pub const INVALID_TEXT_MESSAGE: &str = "The JSON could not be read, so the form shows the last values that could. Nothing is \
-                                 sent until you repair the JSON or discard it.";
+pub const INVALID_TEXT_MESSAGE: &str = "The JSON is invalid, so the form shows the last valid values. Nothing is sent until you \
+                                        correct or discard the JSON.";
 
 /// A text that [`read`] rejects, while the form has other values.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,7 +26,7 @@ impl InvalidText {
     pub fn message(&self) -> String {
         match self.is_form_newer {
             true => format!(
-                "{} The form was changed since: once this text can be read, it replaces what the form holds.",
+                "{} The form was changed since: once the JSON is valid, it replaces the form's values.",
                 self.problem
             ),
             false => self.problem.clone(),
@@ -266,10 +266,7 @@ mod tests {
         invalid.is_form_newer = true;
         let message = invalid.message();
         assert!(message.starts_with(&problem), "{message}");
-        assert!(
-            message.contains("replaces what the form holds"),
-            "{message}"
-        );
+        assert!(message.contains("replaces the form's values"), "{message}");
     }
 
     #[test]

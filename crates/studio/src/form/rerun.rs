@@ -124,7 +124,7 @@ pub fn draft(task: &Task, schema: &Schema) -> Draft {
     draft
 }
 
-/// Returns a task's input for the current schema without its seed, to generate it again with another seed.
+/// Returns a task's input for the current schema without its seed, to generate it again with a new seed.
 pub fn variation(task: &Task, schema: &Schema) -> Draft {
     let mut draft = rerun(task.input.values(), schema).draft;
     seed::release(&mut draft, schema);

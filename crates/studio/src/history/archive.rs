@@ -81,7 +81,7 @@ impl Archive {
     ) -> Result<Vec<u8>, String> {
         if name.len() > usize::from(u16::MAX) {
             return Err(format!(
-                "The archive can't hold a file whose name has {} bytes: at most 65,535.",
+                "A file name has {} bytes; the archive allows at most 65,535.",
                 name.len()
             ));
         }

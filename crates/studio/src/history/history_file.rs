@@ -219,7 +219,7 @@ pub fn read(text: &str, owner: Owner, here: LocalContext<'_>) -> Result<Imported
         .number(VERSION_FIELD)
         .ok_or("This isn't an Atelier history file. Nothing was imported.")?;
     if version > VERSION {
-        return Err("A newer Atelier has made the file. Nothing was imported.".into());
+        return Err("The file is from a newer version of Atelier. Nothing was imported.".into());
     }
     let mut list = |name| match manifest.take(name) {
         Some(Value::Array(entries)) => Ok(entries),

@@ -69,7 +69,7 @@ pub fn order_text(is_searched: bool, shown: &str, now: &str, has_first: bool) ->
     let is_shown = |line| shown.lines().any(|shown| shown == line);
     match (is_searched, has_first) {
         (true, _) => "Best matches first",
-        _ if !now.lines().all(is_shown) => "Favorites come first next time",
+        _ if !now.lines().all(is_shown) => "Favorites first next time",
         _ if !shown.is_empty() => "Favorites first, then last used",
         (_, true) => "Last used first",
         _ => "",
@@ -142,8 +142,8 @@ mod tests {
             "Last used first",
             "Favorites first, then last used",
             "Best matches first",
-            "Favorites come first next time",
-            "Favorites come first next time",
+            "Favorites first next time",
+            "Favorites first next time",
         ];
         assert_eq!(all, words);
     }

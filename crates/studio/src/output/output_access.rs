@@ -101,7 +101,7 @@ impl NoFile {
                 .into(),
             Self::NoAddress => "Its address can't be fetched.".into(),
             Self::NotStored => {
-                "Its file can't be found in this browser's storage, and the service has not given it again.".into()
+                "Its file is not in this browser's storage, and the service did not return it again.".into()
             }
             // The file's host may differ from the service.
             Self::Failed(ApiError::Network { .. }) => {
@@ -142,7 +142,7 @@ impl MissingOutputs {
                 _ => ("are", "them"),
             };
             parts.push(format!(
-                "{outputs} {are} not in it, because the file's host does not let this page read {them} (CORS): open {them} in a \
+                "{outputs} {are} missing, because the file's host does not let this page read {them} (CORS): open {them} in a \
                  new tab, and save {them} from there."
             ));
         }
@@ -225,7 +225,7 @@ mod tests {
         missing.add(&NoFile::Unreadable);
         assert_eq!(
             missing.message("a.zip").unwrap(),
-            "a.zip saved, but 2 outputs are not in it, because the file's host does not let this page read them (CORS): \
+            "a.zip saved, but 2 outputs are missing, because the file's host does not let this page read them (CORS): \
              open them in a new tab, and save them from there."
         );
     }

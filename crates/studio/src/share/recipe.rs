@@ -68,10 +68,10 @@ impl Unreadable {
     pub fn user_message(self) -> &'static str {
         match self {
             Self::Damaged => {
-                "This link is cut off or damaged: nothing was taken from it. The form is as you left it."
+                "This link is cut off or damaged: nothing was loaded from it. The form is unchanged."
             }
             Self::TooLong => {
-                "This link is too long: nothing was taken from it. The form is as you left it."
+                "This link is too long: nothing was loaded from it. The form is unchanged."
             }
         }
     }

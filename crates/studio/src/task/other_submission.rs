@@ -7,13 +7,13 @@ pub fn other_submission_text(task: &Task, other: &Task) -> &'static str {
     let has_both = task.state.id().is_some();
     match other.state.phase() {
         _ if other.state.id().is_some() && has_both => {
-            " of this was taken as well. Both may be billed."
+            " of this was accepted as well. Both may be billed."
         }
-        _ if other.state.id().is_some() => " of this was taken, and may be billed.",
+        _ if other.state.id().is_some() => " of this was accepted, and may be billed.",
         Phase::Queued => " of this waits to be sent.",
         Phase::Submitting => " of this is being sent.",
-        Phase::Failed => " of this was not taken.",
-        _ => " of this may have been taken as well.",
+        Phase::Failed => " of this was not accepted.",
+        _ => " of this may have been accepted as well.",
     }
 }
 
@@ -39,10 +39,10 @@ mod tests {
             (TaskState::Fetching { id: id() }, "Both may be billed."),
             (TaskState::Queued, "waits to be sent."),
             (TaskState::Submitting, "is being sent."),
-            (TaskState::Failed { id: None, message }, "was not taken."),
+            (TaskState::Failed { id: None, message }, "was not accepted."),
             (
                 TaskState::Unconfirmed { error },
-                "may have been taken as well.",
+                "may have been accepted as well.",
             ),
         ];
         for (state, end) in others {
@@ -53,6 +53,8 @@ mod tests {
             );
         }
         let unsent = in_state(TaskState::Queued);
-        assert!(other_submission_text(&unsent, &taken).ends_with("was taken, and may be billed."));
+        assert!(
+            other_submission_text(&unsent, &taken).ends_with("was accepted, and may be billed.")
+        );
     }
 }

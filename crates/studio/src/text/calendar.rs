@@ -98,7 +98,7 @@ impl Day {
 /// Returns a message if the first day of a date filter is after its last day.
 pub fn range_problem(from: Option<Day>, to: Option<Day>) -> Option<&'static str> {
     let is_backwards = from.zip(to).is_some_and(|(from, to)| from > to);
-    is_backwards.then_some("From is after To: no day lies between them.")
+    is_backwards.then_some("From is after To: no dates match.")
 }
 
 #[cfg(test)]

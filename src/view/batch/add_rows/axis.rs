@@ -196,7 +196,7 @@ pub fn axis(
                 })}
             </div>
             <p class="hint" hidden=when(move || example_and_bounds.read().1.is_empty()) prop:textContent=text(move || example_and_bounds.get().1)></p>
-            <p class="hint" hidden=when(move || !repeats.get())>"Equal values are taken once."</p>
+            <p class="hint" hidden=when(move || !repeats.get())>"Duplicate values are used once."</p>
             // The parsed values, so that the user can check them before adding.
             {dynamic(move || {
                 let values = result.get().unwrap_or_default();

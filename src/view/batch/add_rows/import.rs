@@ -18,7 +18,7 @@ use crate::view::parts::glyph::Glyph;
 /// The number of problems that are listed.
 const MAX_NOTES: usize = 50;
 
-const ALL_THERE: &str = "The table has all of these already. Add them to have them once more.";
+const ALL_THERE: &str = "All of these rows are in the table already. Add them to duplicate them.";
 
 /// The rows to put into the table.
 #[derive(Clone, Copy)]
@@ -160,8 +160,8 @@ pub fn import(composer: Composer, typed: RwSignal<String>, mapping: ColumnMappin
                     on:input=handler(move |event| typed.set(event_target_value(&event)))
                 ></textarea>
                 <p class="hint" id="import-hint">
-                    "Paste or drop CSV, JSON, JSON Lines or a manifest. Columns go by the parameters' names; \
-                     an empty CSV cell leaves its parameter at the default."
+                    "Paste or drop CSV, JSON, JSON Lines or a manifest. Columns are matched to parameters by name; an empty CSV \
+                     cell keeps its parameter's default."
                 </p>
             </div>
             {file_field(open_file)}
@@ -174,7 +174,7 @@ pub fn import(composer: Composer, typed: RwSignal<String>, mapping: ColumnMappin
                     guessed_encoding
                         .map(|name| {
                             format!(
-                                "The file is not UTF-8; it was read as {name}. Check the texts, which stand above.",
+                                "The file is not UTF-8; it was read as {name}. Check the text above.",
                             )
                         })
                         .unwrap_or_default()
@@ -268,7 +268,7 @@ fn report(read: Result<Imported, String>, schema: &Schema, mapping: ColumnMappin
         }
         0 if count == 0 => "there are no items in it yet.".to_owned(),
         0 => format!(
-            "{} can be added. Generate sends them at once; add them first to look at them in the table.",
+            "{} can be added. Generate sends them at once; add them first to review them in the table.",
             counted(count, "item")
         ),
         n if n == count => format!(

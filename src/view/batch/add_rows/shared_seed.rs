@@ -83,7 +83,7 @@ impl SharedSeed {
             })
         };
         let hint = crate::reactive::boxed::text(move || match &*text.read() {
-            seed if seed.trim().is_empty() => "Empty: another seed for each item.".to_owned(),
+            seed if seed.trim().is_empty() => "Empty: a different seed for each item.".to_owned(),
             seed => seed::held_message(seed),
         });
         let roll = move |_| text.set(seed::seed(&parameter, random::bits()).to_string());

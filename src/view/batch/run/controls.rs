@@ -207,7 +207,7 @@ fn unconfirmed(summary: Memo<BatchSummary>, answer: StatusNote) -> AnyView {
             <ConfirmButton
                 label="Resubmit unconfirmed"
                 question=text(move || format!(
-                    "Send {} once more? The service may have received {}; then {} billed twice.",
+                    "Send {} again? The service may have received {}; then {} billed twice.",
                     counted(count(), "item"),
                     agreeing(count(), "it already", "them already"),
                     agreeing(count(), "it is", "they are"),
@@ -218,7 +218,7 @@ fn unconfirmed(summary: Memo<BatchSummary>, answer: StatusNote) -> AnyView {
             <ConfirmButton
                 label="Dismiss unconfirmed"
                 question=text(move || format!(
-                    "Leave {} as they are? If the service received them, their outputs are only there.",
+                    "Dismiss {}? If the service received them, their outputs exist only there.",
                     counted(count(), "item"),
                 ))
                 confirm="Dismiss them"
@@ -245,7 +245,7 @@ fn edit_again(composer: Composer, batch: Arc<Batch>, answer: StatusNote) -> AnyV
         let is_done = composer.change(|table, schema| {
             let added = table.add_again(items, sweep.as_ref(), schema)?;
             if added == 0 {
-                answer.say("These rows wait in the table already.".to_owned());
+                answer.say("These rows are in the table already.".to_owned());
             }
             Ok(())
         });

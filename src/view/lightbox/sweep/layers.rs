@@ -70,7 +70,7 @@ pub fn layers(explored: Explored, output: RwSignal<usize>, zooming: Zooming) -> 
         >
             {list(items)}
             <p class="sweep-state" hidden=when(move || !has_no_item.get())>
-                "Nothing was made with these values."
+                "Nothing was generated with these values."
             </p>
         </div>
     }

@@ -98,7 +98,9 @@ async fn an_empty_row_is_not_invalid_until_something_is_typed() {
     visit(name, &[], async |studio| {
         let browser = studio.browser;
         studio.press("Add a row").await?;
-        browser.see_text("1 empty row stays.", TIMEOUT).await?;
+        browser
+            .see_text("1 empty row is not sent.", TIMEOUT)
+            .await?;
         let prompt = browser.find(&by("textbox", "prompt, row 1")).await?;
         assert_eq!(prompt.attr("aria-invalid").await?, None);
         let wrong = "return document.querySelectorAll('tr.wrong, .batch .summary').length";
@@ -135,7 +137,7 @@ async fn a_sweep_is_sent_with_one_press() {
         // Guards against equal values that are sent and paid for twice, and against a checkbox that changes the typed text.
         browser.paste(&values, "20, 20").await?;
         browser
-            .see_text("Equal values are taken once.", TIMEOUT)
+            .see_text("Duplicate values are used once.", TIMEOUT)
             .await?;
         let left_out = browser.find(&by("checkbox", "Left out")).await?;
         browser.fill(&values, "1,234").await?;

@@ -26,7 +26,7 @@ async fn a_sweep_is_sent_with_a_shortcut_and_edited_with_its_axes() {
         studio.press("Edit and run again").await?;
         browser.see_text("In the table", TIMEOUT).await?;
         // Sent unchanged, the rows would give the same files at the same price.
-        let duplicates = "All 4 items are made already (same seed).";
+        let duplicates = "All 4 items are generated already (same seed).";
         browser.see_text(duplicates, TIMEOUT).await?;
         studio.press("New seed").await?;
         browser.find_gone(&by("button", "New seed")).await?;

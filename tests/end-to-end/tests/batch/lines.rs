@@ -36,7 +36,7 @@ async fn sent_rows_are_not_lines_and_are_not_changed_by_lines() {
         studio.press("Add to the table").await?;
         studio.choose("Lines").await?;
         wait_for_lines(studio, "").await?;
-        let other_rows = "Rows 1 to 3 came from elsewhere and stay as they are.";
+        let other_rows = "Rows 1 to 3 were not added here and stay unchanged.";
         browser.see_text(other_rows, TIMEOUT).await?;
         studio
             .generate(&["dusk", "dawn", "noon"].map(str::to_owned))
@@ -85,7 +85,7 @@ async fn new_lines_are_sent_with_the_parameters_of_the_form() {
 
         studio.choose("Lines").await?;
         wait_for_lines(studio, "").await?;
-        let other_rows = "Rows 2 and 3 came from elsewhere and stay as they are.";
+        let other_rows = "Rows 2 and 3 were not added here and stay unchanged.";
         browser.see_text(other_rows, TIMEOUT).await?;
         browser
             .paste(&by("textbox", "Prompts"), "dusk\ndawn")

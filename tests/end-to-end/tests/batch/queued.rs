@@ -5,7 +5,7 @@ use atelier_end_to_end::Result;
 use atelier_end_to_end::fault::{Fault, Rule};
 use atelier_end_to_end::find::by;
 
-const SENT_CONTINUES: &str = "What was sent goes on.";
+const SENT_CONTINUES: &str = "Tasks already sent keep running.";
 
 /// Returns whether the page shows this text.
 async fn shows_text(studio: &Studio<'_>, text: &str) -> Result<bool> {
@@ -26,7 +26,7 @@ async fn rows_of_a_paused_batch_are_not_shown_as_sent() {
         studio.press("Pause").await?;
         browser
             .see_text(
-                "Paused: 2 items not sent yet. What was sent goes on.",
+                "Paused: 2 items not sent yet. Tasks already sent keep running.",
                 TIMEOUT,
             )
             .await?;

@@ -17,7 +17,7 @@ const OLD_TABLE: &str = "localStorage.getItem('atelier.table.image/tessera')";
 /// Longer than the page waits for storage.
 const STORAGE_TIMEOUT: Duration = Duration::from_secs(60);
 
-const STORAGE_WARNING: &str = "These rows are not being kept";
+const STORAGE_WARNING: &str = "These rows are not being stored";
 
 /// Waits until the table has exactly these prompts.
 async fn wait_for_table_rows(studio: &Studio<'_>, wanted: &[String]) -> Result<()> {

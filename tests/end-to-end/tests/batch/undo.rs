@@ -110,7 +110,7 @@ async fn rows_made_before_are_named_and_a_new_batch_can_be_undone() {
         studio.wait_for_counts("2 completed").await?;
 
         studio.press("Put 2 rows back").await?;
-        let duplicates = "All 2 items are made already (same seed).";
+        let duplicates = "All 2 items are generated already (same seed).";
         browser.see_text(duplicates, TIMEOUT).await?;
         browser.see_text("Put 2 rows back.", TIMEOUT).await?;
         browser.see_text("Sent before", TIMEOUT).await?;
@@ -122,7 +122,7 @@ async fn rows_made_before_are_named_and_a_new_batch_can_be_undone() {
         browser.find_gone(&by("button", "Put 2 rows back")).await?;
         studio.press("Clear the table").await?;
         browser.paste(&values, "dusk\nnoon").await?;
-        let some = "1 of these 2 items is made already (same seed).";
+        let some = "1 of these 2 items is generated already (same seed).";
         browser.see_text(some, TIMEOUT).await?;
         studio.press("Only the new one").await?;
         studio.wait_for_counts("1 completed").await?;

@@ -34,7 +34,7 @@ async fn check_refused(browser: &Browser, prompt: &str) -> Result<()> {
     browser.press(&by("button", "Generate")).await?;
     let alert = browser.find(&any("alert")).await?.text().await?;
     assert!(alert.starts_with("Not sent."), "{alert}");
-    assert!(alert.contains("newer Atelier"), "{alert}");
+    assert!(alert.contains("newer version of Atelier"), "{alert}");
     let typed = browser.find(&field).await?.prop("value").await?;
     assert_eq!(typed.as_deref(), Some(prompt), "the typed text is lost");
     Ok(())
@@ -66,7 +66,9 @@ async fn an_older_release_mentions_newer_data_and_queues_nothing() {
         .await?;
         browser.see_text("You can close this page", TIMEOUT).await?;
         upgrade(browser).await?;
-        browser.see_text("A newer Atelier keeps", TIMEOUT).await?;
+        browser
+            .see_text("A newer version of Atelier stores", TIMEOUT)
+            .await?;
         // The page still shows the task, and says that it no longer polls it.
         browser.find(&containing("article", "paid")).await?;
         browser.see_text("Not followed", TIMEOUT).await?;
@@ -74,7 +76,9 @@ async fn an_older_release_mentions_newer_data_and_queues_nothing() {
 
         // No newer release is served, so a reload gives the older page again.
         open("/models/image/tessera", "Tessera").await?;
-        browser.see_text("A newer Atelier keeps", TIMEOUT).await?;
+        browser
+            .see_text("A newer version of Atelier stores", TIMEOUT)
+            .await?;
         check_refused(browser, "never queued, either").await?;
         let pages = [
             ("/tasks", "Tasks"),
@@ -85,12 +89,7 @@ async fn an_older_release_mentions_newer_data_and_queues_nothing() {
             open(path, heading).await?;
             browser.see_text("can't be read", TIMEOUT).await?;
             let main = browser.find(&any("main")).await?.text().await?;
-            for untrue in [
-                "Nothing submitted",
-                "Nothing made",
-                "no task",
-                "another tab",
-            ] {
+            for untrue in ["Nothing submitted", "No outputs", "no task", "another tab"] {
                 assert!(!main.contains(untrue), "{path}: {main}");
             }
         }
@@ -132,7 +131,9 @@ async fn an_open_tab_without_support_for_secrets_sends_nothing() {
         browser.open(&page).await?;
         browser.find(&containing("article", "before")).await?;
         browser.switch_to(&old).await?;
-        browser.see_text("A newer Atelier keeps", TIMEOUT).await?;
+        browser
+            .see_text("A newer version of Atelier stores", TIMEOUT)
+            .await?;
         check_refused(browser, "never queued").await?;
         browser.switch_to(&new).await?;
         browser.fill(&prompt, "after").await?;

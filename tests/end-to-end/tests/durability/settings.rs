@@ -284,9 +284,7 @@ async fn a_task_of_another_service_shows_that_it_waits_for_that_service() {
         save(browser, &[("Service address", &elsewhere.address())]).await?;
         studio.show_tasks().await?;
         browser.press(&by("link", "left behind")).await?;
-        browser
-            .see_text("Waits until Settings name its service again", TIMEOUT)
-            .await?;
+        browser.see_text("Waits until its service", TIMEOUT).await?;
         studio.proxy.clear();
         // A space, since clearing the field without a key press fires no input event.
         save(browser, &[("Service address", " ")]).await?;

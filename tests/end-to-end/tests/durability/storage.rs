@@ -11,7 +11,7 @@ use atelier_end_to_end::service::Service;
 use atelier_end_to_end::story::drive;
 use atelier_end_to_end::wait::{Seen, until};
 
-pub const STORAGE_WARNING: &str = "Tasks are not being kept";
+pub const STORAGE_WARNING: &str = "Tasks are not being stored";
 
 /// Completes a task in a page whose storage the script breaks from the start, and checks the warnings.
 async fn complete_task_after(name: &str, script: &str) {

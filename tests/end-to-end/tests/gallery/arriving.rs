@@ -68,7 +68,7 @@ async fn an_output_that_is_being_made_has_a_placeholder() {
         browser.press(&by("link", "Gallery")).await?;
         let waiting = "return [...document.querySelectorAll('.tile-waiting')].map(it => it.pathname.slice(0, 7)).join()";
         becomes(browser, "the placeholder", waiting, "/tasks/").await?;
-        browser.see_text("1 output on the way", TIMEOUT).await?;
+        browser.see_text("1 output in progress", TIMEOUT).await?;
         let tiles = "return document.querySelectorAll('.gallery li').length";
         becomes(browser, "outputs", tiles, 0).await?;
         let press = "document.querySelector('.tile-waiting').click()";

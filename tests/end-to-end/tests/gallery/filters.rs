@@ -20,7 +20,7 @@ async fn filters_are_shown_once_there_are_outputs() {
             return !bar ? 'none yet' : bar.checkVisibility() ? 'in sight' : 'hidden'";
         for address in ["/gallery", "/gallery?favorites=yes&q=jade"] {
             studio.open(address).await?;
-            browser.see_text("Nothing made yet.", TIMEOUT).await?;
+            browser.see_text("No outputs yet.", TIMEOUT).await?;
             becomes(browser, "filters of an empty gallery", shown, "hidden").await?;
         }
         let stored = browser.run(STORE, vec![json!(1)]).await?;

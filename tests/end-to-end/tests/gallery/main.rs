@@ -67,7 +67,7 @@ async fn visit(name: &str, count: u32, steps: impl AsyncFnOnce(&Studio<'_>) -> R
         let studio = Studio { browser, service };
         browser.set_size(1280, 900).await?;
         studio.open("/gallery").await?;
-        browser.see_text("Nothing made yet.", TIMEOUT).await?;
+        browser.see_text("No outputs yet.", TIMEOUT).await?;
         let stored = browser.run(STORE, vec![json!(count)]).await?;
         assert_eq!(stored, Value::Bool(true));
         studio.open("/gallery").await?;

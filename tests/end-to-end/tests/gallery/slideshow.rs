@@ -26,7 +26,7 @@ async fn slideshow(name: &str, steps: impl AsyncFnOnce(&Browser, &FaultProxy) ->
         let gallery = format!("{}/gallery", proxy.address());
         browser.set_size(1280, 900).await?;
         browser.open(&gallery).await?;
-        browser.see_text("Nothing made yet.", TIMEOUT).await?;
+        browser.see_text("No outputs yet.", TIMEOUT).await?;
         browser.run(STORE, vec![json!(2)]).await?;
         proxy.control_clock(browser).await?;
         let second = format!("{gallery}?lightbox=made-00001/1");

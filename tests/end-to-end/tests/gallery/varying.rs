@@ -27,7 +27,7 @@ async fn each_output_of_a_selection_is_varied() {
         assert_eq!(label, "× 2 = 4 tasks, 8 outputs");
         browser.press(&by("button", "Vary").within(&bar)).await?;
         browser
-            .see_text("Sent 4, each with another seed.", TIMEOUT)
+            .see_text("Sent 4, each with a new seed.", TIMEOUT)
             .await?;
         browser.press(&by("link", "Tasks")).await?;
         browser
@@ -60,7 +60,7 @@ async fn added_rows_can_be_sent_without_earlier_rows() {
         browser.find(&by("button", "Generate 1")).await?;
         add("made-00002/0").await?;
         browser.find(&by("button", "Generate 2")).await?;
-        let notice = "Added 1 row to the one that was here.";
+        let notice = "Added 1 row to the existing row.";
         browser.sees_notice(notice, TIMEOUT).await?;
         browser.press(&by("button", "Only the added one")).await?;
         browser.see_text("1 completed", TIMEOUT).await?;

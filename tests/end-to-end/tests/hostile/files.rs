@@ -120,7 +120,7 @@ async fn outputs_of_a_host_without_cors_are_shown_and_failed_downloads_explained
         let mut names = studio.pack_all().await?;
         names.retain(|name| name.contains("plain"));
         assert_eq!(names.len(), 1, "{names:?}");
-        let reason = "2 outputs are not in it, because the file's host does not let this page read them (CORS)";
+        let reason = "2 outputs are missing, because the file's host does not let this page read them (CORS)";
         browser.see_text(reason, TIMEOUT).await?;
         reports_no_outage("the archive").await?;
 

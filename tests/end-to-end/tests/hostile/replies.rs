@@ -251,7 +251,7 @@ async fn a_page_that_stores_no_tasks_never_says_that_it_can_be_closed() {
         studio.browser.before_each_page(refuse).await?;
         studio.open("/models/image/plain").await?;
         // The warning that nothing more is sent.
-        let warning = "Those already sent go on, but closing this tab loses sight of them";
+        let warning = "Tasks already sent keep running, but you lose them if you close this tab";
         studio
             .browser
             .see_text(warning, crate::studio::TIMEOUT)

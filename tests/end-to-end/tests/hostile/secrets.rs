@@ -187,7 +187,7 @@ async fn a_secret_is_sent_and_stored_nowhere() {
         studio.press("radio", "Import").await?;
         let rows = format!("prompt,api_key\nfour,{SECRET}\n");
         browser.paste(&by("textbox", "Table"), &rows).await?;
-        browser.see_text("Left out, as tables are stored: api_key.", TIMEOUT).await?;
+        browser.see_text("Left out, because tables are stored: api_key.", TIMEOUT).await?;
         studio.press("button", "Add 1 item").await?;
         studio.open("/settings").await?;
         studio.check_storage("after a table").await?;
@@ -243,7 +243,7 @@ async fn a_queued_task_asks_for_its_secret_after_a_reload() {
         studio.wait_for_calls("/v2/generate", 1).await?;
         studio.wait_for_status("Queued").await?;
         browser.reload().await?;
-        let reason = "Not sent: api_key was kept only in the tab where you entered it.";
+        let reason = "Not sent: api_key was stored only in the tab where you entered it.";
         browser.see_text(reason, TIMEOUT).await?;
         let good = json!({"success": true, "data": {"id": "task-1", "status": "starting"}});
         studio.service.answer("/v2/generate", &good);

@@ -54,7 +54,7 @@ async fn edit_fills_form_once_and_later_input_survives_reload() {
         // A task that is not in this browser does not change the form, and a message says so.
         studio.open(&format!("{MODEL}?from=no-such-task")).await?;
         browser
-            .see_text("not in this browser any more", TIMEOUT)
+            .see_text("no longer in this browser", TIMEOUT)
             .await?;
         studio.wait_for_prompt("edited since").await
     })
@@ -329,8 +329,8 @@ async fn draft_survives_navigation_when_storage_fails() {
             studio.proxy.before_each_page(browser, refusal).await?;
             studio.open(MODEL).await?;
             studio.type_prompt("for this visit").await?;
-            browser.see_text("is not being kept", TIMEOUT).await?;
-            let count = "return document.body.innerText.split('is not being kept').length - 1";
+            browser.see_text("is not being stored", TIMEOUT).await?;
+            let count = "return document.body.innerText.split('is not being stored').length - 1";
             let count = browser.run(count, vec![]).await?;
             assert_eq!(count.as_u64(), Some(1), "number of notices");
             leave_and_go_back(studio).await?;

@@ -368,8 +368,7 @@ async fn invalid_json_blocks_generate_until_repaired_or_discarded() {
             let prompt = "return document.querySelector('.form textarea[required]').value";
             let written = "return document.querySelector('#input-json').value";
             let needs_a_look = "The JSON needs a look";
-            let notice =
-                "The JSON could not be read, so the form shows the last values that could.";
+            let notice = "The JSON is invalid, so the form shows the last valid values.";
             let broken = r#"{"prompt": "a red fox""#;
             let type_at_end = async |keys: &str| {
                 let field = browser.find(&text).await?;

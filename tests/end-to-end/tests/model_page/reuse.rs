@@ -129,9 +129,9 @@ async fn use_as_input_is_disabled_if_no_model_accepts_output() {
         let why = "
             const button = [...document.querySelectorAll('.menu button')].find(it => it.textContent.trim() === 'Use as input');
             return `${button?.ariaDisabled} ${button?.title}`";
-        becomes(browser, "the reason", why, "true No model takes it.").await?;
+        becomes(browser, "the reason", why, "true No model accepts it.").await?;
         browser.press_in_menu(&by("button", "Use as input")).await?;
-        browser.see_text("No model takes it.", TIMEOUT).await?;
+        browser.see_text("No model accepts it.", TIMEOUT).await?;
         let menus = "return String(document.querySelectorAll(':popover-open').length)";
         becomes(browser, "open menus", menus, "1").await
     })

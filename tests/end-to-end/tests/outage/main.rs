@@ -176,7 +176,7 @@ async fn task_generated_during_outage_waits_and_is_sent_once() {
             // Longer than the page waits to learn whether the service supports keys.
             advance_past_probe(&studio, Duration::from_secs(7)).await?;
             browser
-                .see_text("What waits is sent as soon as it answers", TIMEOUT)
+                .see_text("Waiting tasks are sent as soon as it answers", TIMEOUT)
                 .await?;
             let sent = studio.prompts_sent();
             assert!(!sent.iter().any(|sent| sent == prompt), "the task was sent");
@@ -282,7 +282,7 @@ async fn follower_tab_reports_outage_to_leader_tab() {
         browser.see_text("This form is from", TIMEOUT).await?;
         generate(browser, "from a second tab").await?;
         browser
-            .see_text("What waits is sent as soon as it answers", TIMEOUT)
+            .see_text("Waiting tasks are sent as soon as it answers", TIMEOUT)
             .await?;
         advance_past_probe(&studio, Duration::from_secs(7)).await?;
         assert_eq!(studio.prompts_sent(), [""; 0]);
@@ -311,7 +311,7 @@ async fn queued_tasks_are_not_sent_during_outage_after_unconfirmed_task() {
             generate(browser, prompt).await?;
         }
         browser
-            .see_text("What waits is sent as soon as it answers", TIMEOUT)
+            .see_text("Waiting tasks are sent as soon as it answers", TIMEOUT)
             .await?;
         // Longer than the first two pauses after a submission without a response.
         advance_past_probe(&studio, Duration::from_secs(17)).await?;

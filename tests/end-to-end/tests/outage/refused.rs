@@ -74,7 +74,7 @@ async fn rejected_model_list_ends_outage() {
         browser.see_text("This form is from", TIMEOUT).await?;
         generate(browser, "waits").await?;
         browser
-            .see_text("What waits is sent as soon as it answers", TIMEOUT)
+            .see_text("Waiting tasks are sent as soon as it answers", TIMEOUT)
             .await?;
         studio.proxy.bring_up("/api/*");
         studio.proxy.bring_up("/v2/*");
@@ -118,7 +118,7 @@ async fn rejected_output_is_requested_again_on_button_press() {
         let sent = proxy.calls_to("/v2/generate").len();
         browser.press(&by("button", "Ask again")).await?;
         browser
-            .see_text("The service still gives no output.", TIMEOUT)
+            .see_text("The service still returns no output.", TIMEOUT)
             .await?;
         proxy.clear();
         // An immediate second press would be ignored as a double click.

@@ -115,7 +115,7 @@ async fn new_tab_reports_end_of_outage_to_leader_tab() {
         let studio = open_during_outage(browser).await?;
         generate(browser, "from the first tab").await?;
         browser
-            .see_text("What waits is sent as soon as it answers", TIMEOUT)
+            .see_text("Waiting tasks are sent as soon as it answers", TIMEOUT)
             .await?;
         // The first tab probes after 5 s, 15 s, 35 s and 75 s. The clock stops before the last probe.
         advance_past_probe(&studio, Duration::from_secs(37)).await?;
@@ -147,7 +147,7 @@ async fn queued_guest_task_shows_outage_after_reload() {
         generate(browser, "the second").await?;
         studio.open(MODEL).await?;
         for line in [
-            "The service can't be reached. What waits is sent as soon as it answers.",
+            "The service can't be reached. Waiting tasks are sent as soon as it answers.",
             "Nothing has left this browser.",
         ] {
             browser.see_text(line, TIMEOUT).await?;
@@ -181,7 +181,7 @@ async fn html_page_instead_of_service_counts_as_outage() {
         browser.see_text("This form is from", TIMEOUT).await?;
         generate(browser, "in a café").await?;
         browser
-            .see_text("What waits is sent as soon as it answers", TIMEOUT)
+            .see_text("Waiting tasks are sent as soon as it answers", TIMEOUT)
             .await?;
         // Longer than the page waits to learn whether the service supports keys.
         advance_past_probe(&studio, Duration::from_secs(7)).await?;

@@ -72,7 +72,7 @@ async fn open_page_continues_in_new_release() {
             open_before_a_deployment(browser, &host, &path, next).await?;
             browser.press(&starting("link", "Tessera")).await?;
             browser
-                .see_text("There is a newer Atelier.", TIMEOUT)
+                .see_text("Atelier has been updated.", TIMEOUT)
                 .await?;
             wait_for_release(browser, next).await?;
             check_prompt(browser).await?;
@@ -106,7 +106,7 @@ async fn page_shows_reason_if_it_cannot_continue() {
         let loads = host.requests(MODEL);
         browser.press(&by("button", "Try again")).await?;
         browser
-            .see_text("There is a newer Atelier.", TIMEOUT)
+            .see_text("Atelier has been updated.", TIMEOUT)
             .await?;
         browser.find(&by("button", "Reload")).await?;
         assert_eq!(host.requests(MODEL), loads, "the page was reloaded");
@@ -178,7 +178,7 @@ async fn update_while_sending(browser: &Browser, is_tried: bool) -> Result<()> {
     browser.switch_to(&list).await?;
     browser.press(&starting("link", "Tasks")).await?;
     browser
-        .see_text("There is a newer Atelier.", TIMEOUT)
+        .see_text("Atelier has been updated.", TIMEOUT)
         .await?;
     if is_tried {
         browser.press(&by("button", "Reload")).await?;

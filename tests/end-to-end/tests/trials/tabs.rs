@@ -20,7 +20,7 @@ pub const MODEL: &str = "/models/image/tessera";
 const TASKS_NEXT_TO_FORM: u64 = 6;
 
 /// The message of the page while it can't store tasks.
-const NOT_STORED: &str = "Tasks are not being kept";
+const NOT_STORED: &str = "Tasks are not being stored";
 
 pub struct Tabs<'a> {
     pub browser: &'a Browser,

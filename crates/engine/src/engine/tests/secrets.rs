@@ -79,7 +79,7 @@ fn a_task_whose_secret_is_lost_fails_unsent() {
         task.state,
         TaskState::Failed {
             id: None,
-            message: "Not sent: api_key was kept only in the tab where you entered it. Enter it again in the form.".into()
+            message: "Not sent: api_key was stored only in the tab where you entered it. Enter it again in the form.".into()
         }
     );
 }

@@ -42,11 +42,11 @@ impl Repeats {
         }
     }
 
-    /// Returns a message such as `2 of these 4 items are made already (same seed).`; empty if there are none.
+    /// Returns a message such as `2 of these 4 items are generated already (same seed).`; empty if there are none.
     pub fn made_message(&self) -> String {
         let what = match self.is_under_way {
-            true => "made already or under way (same seed).",
-            false => "made already (same seed).",
+            true => "generated already or under way (same seed).",
+            false => "generated already (same seed).",
         };
         match self.made {
             0 => String::new(),
@@ -54,13 +54,13 @@ impl Repeats {
         }
     }
 
-    /// Returns a message such as `2 of these 4 items are alike (same seed): each is charged.`, followed by a sentence
+    /// Returns a message such as `2 of these 4 items are identical (same seed): each is charged.`, followed by a sentence
     /// about the items that were sent before. It says "may be charged", because their earlier tasks may have failed and
     /// cost nothing.
     pub fn message(&self) -> String {
         let alike = (self.alike > 0).then(|| {
             let which = self.which(self.alike, "is", "are");
-            format!("{which} alike (same seed): each is charged.")
+            format!("{which} identical (same seed): each is charged.")
         });
         let before = (self.sent_before > 0).then(|| {
             let which = self.which(self.sent_before, "was", "were");
@@ -105,10 +105,14 @@ mod tests {
     fn the_message_counts_existing_results() {
         for (made, all, expected) in [
             (0, 3, ""),
-            (1, 1, "This item is made already (same seed)."),
-            (4, 4, "All 4 items are made already (same seed)."),
-            (1, 3, "1 of these 3 items is made already (same seed)."),
-            (2, 3, "2 of these 3 items are made already (same seed)."),
+            (1, 1, "This item is generated already (same seed)."),
+            (4, 4, "All 4 items are generated already (same seed)."),
+            (1, 3, "1 of these 3 items is generated already (same seed)."),
+            (
+                2,
+                3,
+                "2 of these 3 items are generated already (same seed).",
+            ),
         ] {
             let repeats = Repeats {
                 made,
@@ -157,7 +161,7 @@ mod tests {
             message(2, 0, 3),
             "2 of these 3 items were sent before: each is generated again, and may be charged again."
         );
-        let alike = "2 of these 4 items are alike (same seed): each is charged.";
+        let alike = "2 of these 4 items are identical (same seed): each is charged.";
         assert_eq!(message(0, 2, 4), alike);
     }
 }

@@ -59,7 +59,7 @@ impl Imported {
         match self.secret_columns.is_empty() {
             true => unknown,
             false => format!(
-                "{unknown} Left out, as tables are stored: {}. Enter it once for all rows, in its own field.",
+                "{unknown} Left out, because tables are stored: {}. Enter it once for all rows, in its own field.",
                 self.secret_columns.join(", ")
             )
             .trim_start()

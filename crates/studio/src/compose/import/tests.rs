@@ -302,7 +302,7 @@ fn a_column_of_a_secret_is_left_out_and_reported() {
         assert!(!format!("{:?}", imported.rows).contains("sk-CASE"));
         let message = imported.left_out_message();
         assert!(
-            message.contains("Left out, as tables are stored: "),
+            message.contains("Left out, because tables are stored: "),
             "{message}"
         );
         assert!(names_secret(text, &schema), "the text itself is not stored");

@@ -60,7 +60,7 @@ impl Table {
         Ok(())
     }
 
-    /// Returns a message such as `Added 2 rows to the 3 that were here.` `None` if no rows were waiting before, once an
+    /// Returns a message such as `Added 2 rows to the 3 existing rows.` `None` if no rows were waiting before, once an
     /// added row is removed or sent, or once all of them are changed.
     pub fn addition_message(&self) -> Option<String> {
         let addition = self.addition.as_ref()?;
@@ -72,13 +72,10 @@ impl Table {
             return None;
         }
         let others = match before {
-            1 => "the one that was".to_owned(),
-            before => format!("the {before} that were"),
+            1 => "the existing row".to_owned(),
+            before => format!("the {before} existing rows"),
         };
-        Some(format!(
-            "Added {} to {others} here.",
-            counted(waiting, "row")
-        ))
+        Some(format!("Added {} to {others}.", counted(waiting, "row")))
     }
 
     /// Plans sending only the added rows, if Generate would send others with them.

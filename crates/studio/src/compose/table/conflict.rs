@@ -36,12 +36,10 @@ impl Conflict {
         let rows = counted(self.table.rows().len(), "row");
         match self.reason {
             ConflictReason::Replaced => format!(
-                "Another tab changed this table later than this one, so its rows are shown. Put aside \
-             from this tab: {rows}."
+                "Another tab changed this table last, so its rows are shown. Put aside from this tab: {rows}."
             ),
             ConflictReason::Replacing => format!(
-                "Another tab had changed this table, too, but earlier than this one. Put aside \
-             from that tab: {rows}."
+                "Another tab also changed this table, but earlier. Put aside from that tab: {rows}."
             ),
             ConflictReason::Earlier => {
                 format!(

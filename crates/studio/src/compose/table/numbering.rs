@@ -90,10 +90,10 @@ impl Table {
         let numbers: Vec<usize> = unlined.map(|(_, number)| number).collect();
         match numbers.as_slice() {
             [] => String::new(),
-            [one] => format!("Row {one} came from elsewhere and stays as it is."),
+            [one] => format!("Row {one} was not added here and stays unchanged."),
             all => {
                 let named = listed_numbers(all);
-                format!("Rows {named} came from elsewhere and stay as they are.")
+                format!("Rows {named} were not added here and stay unchanged.")
             }
         }
     }
@@ -168,17 +168,17 @@ mod tests {
         let mut table = Table::default();
         assert_eq!(table.unlined_message(), "");
         table.append_imported(imported([3]), &schema).unwrap();
-        let one = "Row 3 came from elsewhere and stays as it is.";
+        let one = "Row 3 was not added here and stays unchanged.";
         assert_eq!(table.unlined_message(), one);
         table.append_imported(imported([7]), &schema).unwrap();
         table.add_row(prompt("a line"), &schema).unwrap();
-        let two = "Rows 3 and 7 came from elsewhere and stay as they are.";
+        let two = "Rows 3 and 7 were not added here and stay unchanged.";
         assert_eq!(table.unlined_message(), two);
         table.append(vec![prompt("a"); 3], &schema).unwrap();
         assert!(
             table
                 .unlined_message()
-                .starts_with("Rows 3, 7 and 9 to 11 came ")
+                .starts_with("Rows 3, 7 and 9 to 11 were ")
         );
     }
 

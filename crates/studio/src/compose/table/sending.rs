@@ -137,8 +137,8 @@ impl Table {
         let blank = self.invalid_rows().count() - bad;
         let bad = if self.good() == 0 { 0 } else { bad };
         let stay = |count: usize, what: &str| {
-            let verb = agreeing(count, "stays", "stay");
-            (count > 0).then(|| format!("{} {verb}.", counted(count, what)))
+            let verb = agreeing(count, "is", "are");
+            (count > 0).then(|| format!("{} {verb} not sent.", counted(count, what)))
         };
         let messages = [stay(bad, "row"), stay(blank, "empty row")];
         messages.into_iter().flatten().collect::<Vec<_>>().join(" ")

@@ -124,7 +124,7 @@ fn an_empty_row_is_neither_sent_nor_reported_as_invalid() {
     assert_eq!((table.good(), table.bad().count()), (0, 0));
     assert_eq!(
         messages(&table),
-        expected("Fill in a row to send it.", "1 empty row stays.")
+        expected("Fill in a row to send it.", "1 empty row is not sent.")
     );
 
     // A row whose only value is removed counts as empty again.
@@ -138,7 +138,7 @@ fn an_empty_row_is_neither_sent_nor_reported_as_invalid() {
         steps(" "),
         (
             0,
-            expected("Fill in a row to send it.", "1 empty row stays.")
+            expected("Fill in a row to send it.", "1 empty row is not sent.")
         )
     );
 
@@ -147,7 +147,7 @@ fn an_empty_row_is_neither_sent_nor_reported_as_invalid() {
     table
         .append(vec![prompt("a"), steps, Draft::default()], &schema)
         .unwrap();
-    let rest = "1 row stays. 2 empty rows stay.";
+    let rest = "1 row is not sent. 2 empty rows are not sent.";
     assert_eq!(messages(&table), expected("1 item in 1 call", rest));
 }
 

@@ -216,7 +216,10 @@ fn invalid_files_are_rejected_with_a_message() {
             "{\"atelier\": 1, \"items\": []}",
             "isn't an Atelier history file",
         ),
-        ("{\"atelier_history\": 3, \"tasks\": []}", "newer Atelier"),
+        (
+            "{\"atelier_history\": 3, \"tasks\": []}",
+            "newer version of Atelier",
+        ),
     ] {
         let error = read(text, Owner::Named, there).unwrap_err();
         assert!(error.contains(expected), "{text}: {error}");

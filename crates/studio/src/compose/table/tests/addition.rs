@@ -19,7 +19,7 @@ fn an_addition_to_other_rows_is_announced_and_can_be_undone() {
     let message = table.addition_message();
     assert_eq!(
         message.as_deref(),
-        Some("Added 2 rows to the 3 that were here.")
+        Some("Added 2 rows to the 3 existing rows.")
     );
     table.undo_addition();
     assert_eq!(
@@ -40,10 +40,7 @@ fn an_addition_to_other_rows_is_announced_and_can_be_undone() {
     );
     table.add(vec![prompt("g")], &schema).unwrap();
     let message = table.addition_message();
-    assert_eq!(
-        message.as_deref(),
-        Some("Added 1 row to the one that was here.")
-    );
+    assert_eq!(message.as_deref(), Some("Added 1 row to the existing row."));
 }
 
 #[test]

@@ -82,7 +82,7 @@ fn a_row_that_is_sent_again_has_another_key() {
 }
 
 /// Guards against sending a row twice after its page was closed before its task was known to be stored. A service
-/// rejects the same key with another seed.
+/// rejects the same key with a new seed.
 #[test]
 fn a_row_that_may_be_stored_becomes_the_same_task() {
     let schema = seeded_schema();
