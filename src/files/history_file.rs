@@ -140,7 +140,7 @@ async fn pack_stored(
 ///
 /// # Errors
 ///
-/// A sentence for the user: the file is damaged, is not an export, or is from a newer Atelier. Nothing was changed.
+/// A sentence for the user: the file is damaged, is not an export, or is from a newer version. Nothing was changed.
 pub async fn import(
     all: Contexts,
     file: Blob,
