@@ -83,12 +83,12 @@ pub use fetch::Loader;
 pub enum State {
     /// Not requested yet, so that it does not compete with the first page.
     Waiting,
-    Coming,
+    Loading,
     Here,
     /// It could not be fetched. The reason is known if the user needs the part.
     Missing(Option<MissingReason>),
     /// A newer release has replaced it: the page is about to reload.
-    Leaving,
+    Reloading,
 }
 
 /// A part of the program.

@@ -39,7 +39,8 @@ pub fn follow(pages: Deferred<Pages>) {
         typing::pause().await;
         // With a mouse, the events come half a second before a press. A touch has no hover, and phones compile slowly. The
         // service worker also fetches the pages at this time, but compiles nothing.
-        if viewport::is_mainly_coarse() || !offline::is_possible() || !offline::is_wanted() {
+        if viewport::is_primary_pointer_coarse() || !offline::is_possible() || !offline::is_wanted()
+        {
             pages.load_early();
         }
     });

@@ -76,9 +76,10 @@ impl Functions for Pages {
     fn may_leave() -> LocalBoxFuture<'static, bool> {
         let runner = contexts().runner;
         Box::pin(async move {
-            let all_sent = pin!(runner.all_sent());
-            let all_sent = future::select(all_sent, TimeoutFuture::new(MAX_LEAVE_MS)).await;
-            matches!(all_sent, Either::Left(_))
+            let wait_until_sent = pin!(runner.wait_until_sent());
+            let wait_until_sent =
+                future::select(wait_until_sent, TimeoutFuture::new(MAX_LEAVE_MS)).await;
+            matches!(wait_until_sent, Either::Left(_))
         })
     }
 }

@@ -70,12 +70,12 @@ fn record_press(event: &web_sys::Event) {
     let Some(press) = Press::of(event) else {
         return;
     };
-    let is_astray = LAST.with_borrow(|last| {
+    let is_stray_click = LAST.with_borrow(|last| {
         last.as_ref()
             .is_some_and(|last| last.is_followed_astray_by(&press))
     });
-    IS_ASTRAY.set(is_astray);
-    if !is_astray {
+    IS_ASTRAY.set(is_stray_click);
+    if !is_stray_click {
         LAST.replace(Some(press));
     }
 }
@@ -116,7 +116,7 @@ fn release() {
 }
 
 /// Calls `act` now, or once the pointer is released and the pressed element has handled its click.
-pub fn once_up(act: impl FnOnce() + 'static) {
+pub fn when_released(act: impl FnOnce() + 'static) {
     match IS_DOWN.get() {
         true => WAITING.with_borrow_mut(|waiting| waiting.push(Box::new(act))),
         false => act(),
@@ -124,7 +124,7 @@ pub fn once_up(act: impl FnOnce() + 'static) {
 }
 
 /// Returns whether a click is the second click of a double click whose first click hit another element at the same place.
-pub fn is_astray(click: &MouseEvent) -> bool {
+pub fn is_stray_click(click: &MouseEvent) -> bool {
     // Clicks by keyboard have the count 0.
     click.detail() > 0 && IS_ASTRAY.get()
 }

@@ -12,7 +12,7 @@ use atelier_studio::form::control;
 use atelier_studio::history::manifest::recipes::Recipes;
 use atelier_studio::history::manifest::{Manifest, ManifestOutput};
 use atelier_studio::output::file_name;
-use atelier_studio::output::output_access::{MissingOutputs, NoFile};
+use atelier_studio::output::output_access::{MissingFileReason, MissingOutputs};
 use atelier_studio::text::calendar::Local;
 use futures::stream::{self, LocalBoxStream, StreamExt};
 use web_sys::Blob;
@@ -210,7 +210,7 @@ fn fetch_all(
     runner: Runner,
     pending: Vec<PendingOutput>,
     address: &str,
-) -> LocalBoxStream<'_, (PendingOutput, Result<Blob, NoFile>)> {
+) -> LocalBoxStream<'_, (PendingOutput, Result<Blob, MissingFileReason>)> {
     let fetched = stream::iter(pending).map(move |pending| async move {
         let fetched = match output_file::fetch(&pending.url, address).await {
             Err(error) => runner.copy(&pending.copy).await.ok_or(error),

@@ -257,7 +257,7 @@ async fn import_outputs(
             kept: output.kept,
             shown: output.shown,
         };
-        match runner.take_in_copy(copy, blob).await {
+        match runner.import_copy(copy, blob).await {
             Ok(()) => result.outputs += 1,
             Err(_) => result.out_of_space += 1,
         }

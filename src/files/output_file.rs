@@ -4,7 +4,7 @@ use atelier_contract::ApiError;
 use atelier_contract::output::{OutputKind, SafeUrl};
 use atelier_engine::stored_output;
 use atelier_studio::output::file_type;
-use atelier_studio::output::output_access::NoFile;
+use atelier_studio::output::output_access::MissingFileReason;
 use web_sys::Blob;
 
 use crate::browser::{file, http, peek};
@@ -14,20 +14,20 @@ use crate::runner::Runner;
 ///
 /// # Errors
 ///
-/// See [`NoFile`]. A reference to a stored output is not an address and gives [`NoFile::NotStored`].
-pub async fn fetch(url: &str, address: &str) -> Result<Blob, NoFile> {
+/// See [`MissingFileReason`]. A reference to a stored output is not an address and gives [`MissingFileReason::NotStored`].
+pub async fn fetch(url: &str, address: &str) -> Result<Blob, MissingFileReason> {
     if stored_output::is_reference(url) {
-        return Err(NoFile::NotStored);
+        return Err(MissingFileReason::NotStored);
     }
-    let safe = SafeUrl::file(url, address).ok_or(NoFile::NoAddress)?;
+    let safe = SafeUrl::file(url, address).ok_or(MissingFileReason::NoAddress)?;
     match http::get_blob(safe.as_str(), u64::MAX).await {
         Ok(file) => Ok(file),
         Err(ApiError::Network { .. })
             if safe.is_link() && peek::is_unreadable(safe.as_str()).await =>
         {
-            Err(NoFile::Unreadable)
+            Err(MissingFileReason::Unreadable)
         }
-        Err(error) => Err(NoFile::Failed(error)),
+        Err(error) => Err(MissingFileReason::Failed(error)),
     }
 }
 

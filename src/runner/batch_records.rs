@@ -85,12 +85,12 @@ impl BatchRecords {
         if let Some(act) = self.state.with_value(|state| state.on_record) {
             act(&text);
         }
-        if self.records.knows_batch(&key, &text) {
+        if self.records.has_batch_record(&key, &text) {
             return;
         }
         match leads || self.status.leader_cannot_write() {
             true => self.records.store_batch(&key, text),
-            false => self.records.know_batch(&key, text),
+            false => self.records.remember_batch(&key, text),
         }
     }
 }

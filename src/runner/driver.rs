@@ -168,7 +168,7 @@ impl Driver {
                 self.probe_service();
             }
             self.session.set_refused(is_refused);
-            self.status.tell();
+            self.status.send();
         }
         self.state.update_value(|state| {
             state.timer = next_wake.map(|at| {
@@ -223,7 +223,7 @@ impl Driver {
                     self.tasks.hide(&key);
                     self.cache.delete_task(&key, files);
                     thumbnails::forget(&key.0);
-                    self.tabs.tell(&TabMessage::Removed(key));
+                    self.tabs.send(&TabMessage::Removed(key));
                 }
                 Command::Wait(limit) => rate_limit_store::store_limit(limit),
                 Command::Call(call) => calls.push(call),
@@ -261,7 +261,7 @@ impl Driver {
                 state.unwritten.extend(deferred);
                 state.unwritten_since = generation;
             });
-            after(0, move || self.write_rest()).forget();
+            after(0, move || self.write_deferred()).forget();
         }
         self.write(&saved)
     }
@@ -279,7 +279,7 @@ impl Driver {
 
     /// Writes the deferred records in their present state: a call may have written some of them meanwhile. Also called
     /// when the page is hidden, because it may be closed then.
-    pub fn write_rest(self) {
+    pub fn write_deferred(self) {
         let rest = self.state.try_update_value(|state| {
             let keys = std::mem::take(&mut state.unwritten);
             let tasks = keys
@@ -297,7 +297,7 @@ impl Driver {
         tasks.retain(|task| task.state.phase() == Phase::Queued);
         let secrets = self.with_engine(|engine| engine.secrets_of(&tasks));
         let secrets = secrets.unwrap_or_default();
-        self.tabs.tell(&TabMessage::Submitted(tasks, secrets));
+        self.tabs.send(&TabMessage::Submitted(tasks, secrets));
     }
 
     /// Waits until all present records are in storage. Writes end in the order in which they were started.
@@ -306,7 +306,7 @@ impl Driver {
     ///
     /// The last write failed, or storage is not open. The records are written again once storage works.
     pub async fn written(self) -> Result<(), StorageError> {
-        self.write_rest();
+        self.write_deferred();
         let last = self.state.try_with_value(|state| state.last_write.clone());
         if let Some(last) = last.flatten() {
             last.await?;
@@ -378,7 +378,7 @@ impl Driver {
         }
         if call.kind == CallKind::Generate && answer.as_ref().is_err_and(is_unreachable) {
             // The calls in the queue would probably fail too, so the service is checked first.
-            self.session.doubt();
+            self.session.suspect_outage();
         }
         self.change(|engine| {
             engine.responded(call.id, answer, clock::now(), &mut random::unit);

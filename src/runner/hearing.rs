@@ -10,7 +10,7 @@ use crate::reactive::boxed::spawn;
 
 impl Parts {
     /// Handles the text of a message, unless it is deferred because this tab is taking over.
-    pub fn hear(self, text: &str) {
+    pub fn receive(self, text: &str) {
         if self.tabs.defer(text) {
             return;
         }
@@ -28,7 +28,7 @@ impl Parts {
             TabMessage::ActOnBatch(batch, action, at) => {
                 self.receive_batch_action(batch, action, at, leads);
             }
-            TabMessage::StateWanted => self.status.tell(),
+            TabMessage::StateWanted => self.status.send(),
             TabMessage::CredentialsAccepted => {
                 self.driver
                     .change(|engine| engine.credentials_changed(clock::now()));
@@ -70,7 +70,7 @@ impl Parts {
             TabMessage::Act(..) | TabMessage::Favorite(..) => self.apply_request(message),
             TabMessage::Tick => self.driver.pump(),
             TabMessage::Wake => self.wake(),
-            TabMessage::Doubt => self.doubt(),
+            TabMessage::Doubt => self.suspect_outage(),
             TabMessage::CanLead => self.recovery.receive_offer(),
             TabMessage::CopyRequested(request) => self.cache.request(request),
             // Also if this tab knows the task: it may have received the task before it led, and not have written it.
@@ -101,7 +101,7 @@ impl Parts {
                 self.recovery.offer_to_lead();
                 // There may have been no leader when they were sent first.
                 for message in self.tabs.take_unconfirmed_requests() {
-                    self.tabs.tell(&message);
+                    self.tabs.send(&message);
                 }
                 // This may be a new leader.
                 spawn(self.recovery.hand_over());

@@ -128,11 +128,11 @@ impl Runner {
                 }
             });
             if !lifecycle::is_visible() {
-                driver.write_rest();
-                tabs.tell_next_tasks();
+                driver.write_deferred();
+                tabs.send_next_tasks();
             }
         });
-        tabs.listen(move |text| parts.hear(&text));
+        tabs.listen(move |text| parts.receive(&text));
         parts.batches.listen();
         Interval::new(TICK_MS, move || tabs.tick()).forget();
         on_cleanup(move || tabs.resign());
@@ -288,7 +288,7 @@ impl Runner {
             driver.probe_service();
         } else {
             for key in keys {
-                tabs.ask_to_act(key, action);
+                tabs.request_action(key, action);
             }
         }
         count
@@ -300,7 +300,7 @@ impl Runner {
         if action == BatchAction::Stop {
             parts.stopped.mark_stopped(batch, true);
         }
-        parts.tabs.ask_of_batch(batch, action);
+        parts.tabs.request_batch_action(batch, action);
         if parts.tabs.leads() {
             parts
                 .driver
@@ -311,12 +311,12 @@ impl Runner {
     /// Polls at once, as far as the limits allow, in the tab that makes the calls.
     pub fn wake(&self) {
         self.parts().wake();
-        self.parts().tabs.tell(&TabMessage::Wake);
+        self.parts().tabs.send(&TabMessage::Wake);
     }
 
     /// Reports that this tab can't reach the service. The leading tab checks it before it submits anything.
     pub fn report_unreachable(&self) {
-        self.parts().tabs.tell(&TabMessage::Doubt);
+        self.parts().tabs.send(&TabMessage::Doubt);
     }
 
     /// Records that the service has accepted the current credentials.
@@ -341,7 +341,7 @@ impl Runner {
         let Parts { driver, tabs, .. } = self.parts();
         driver.change(|engine| act(engine, clock::now()));
         if let Some(told) = told {
-            tabs.tell(&told);
+            tabs.send(&told);
         }
     }
 

@@ -234,7 +234,7 @@ impl OutputCache {
                 facts(&copy),
             ],
         };
-        self.records.keep_files(&records);
+        self.records.cancel_file_deletions(&records);
         storage.put(&records).await?;
         self.announce_change();
         Ok(())
@@ -288,7 +288,7 @@ impl OutputCache {
     /// Notifies the views of all tabs that copies were added or deleted.
     fn announce_change(self) {
         self.has_changed();
-        self.tabs.tell(&TabMessage::Copies);
+        self.tabs.send(&TabMessage::Copies);
     }
 }
 

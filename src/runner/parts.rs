@@ -82,7 +82,7 @@ impl Parts {
     fn follow(self) {
         self.driver
             .update(|engine| engine.set_leading(false, clock::now()));
-        self.tabs.tell(&TabMessage::StateWanted);
+        self.tabs.send(&TabMessage::StateWanted);
     }
 
     /// Becomes the leader. Reads all records again, because the previous leader may have been closed between a request and
@@ -193,9 +193,9 @@ impl Parts {
         }
     }
 
-    /// See [`super::Runner::doubt`].
-    pub fn doubt(self) {
-        self.session.doubt();
+    /// See [`super::Runner::suspect_outage`].
+    pub fn suspect_outage(self) {
+        self.session.suspect_outage();
     }
 
     /// See [`super::Runner::set_favorite`].

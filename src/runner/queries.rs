@@ -8,7 +8,7 @@ use atelier_contract::ModelId;
 use atelier_contract::output::OutputKind;
 use atelier_engine::{
     Access, Action, BatchKey, BatchPlace, BlockReason, Engine, Millis, SendingState, Task, TaskKey,
-    elapsed, not_asked_reason, recovery, wait_reason, waits_for_person,
+    elapsed, not_asked_reason, recovery, wait_reason, waits_for_user,
 };
 use atelier_studio::batch::Batch;
 use atelier_studio::output::output_cache::{CachedOutput, CopyRequest};
@@ -30,7 +30,7 @@ impl Runner {
     }
 
     /// Waits until no submission of this tab is in flight.
-    pub async fn all_sent(self) {
+    pub async fn wait_until_sent(self) {
         until(move || {
             self.track_phases();
             let is_sending = self.parts().driver.with_engine(Engine::is_sending);
@@ -40,7 +40,7 @@ impl Runner {
     }
 
     /// Returns the tasks that wait for an account other than the one in Settings; tracked.
-    pub fn of_other_accounts(&self) -> OtherAccounts {
+    pub fn tasks_of_other_accounts(&self) -> OtherAccounts {
         self.track_phases();
         self.with_sending(|sending| {
             self.with_tasks(|tasks| OtherAccounts::of(tasks.iter().copied(), sending))
@@ -53,8 +53,8 @@ impl Runner {
     }
 
     /// Returns whether an unsent task waits for the user; tracked.
-    pub fn waits_for_person(&self, task: &Task) -> bool {
-        self.with_sending(|sending| waits_for_person(task, sending))
+    pub fn waits_for_user(&self, task: &Task) -> bool {
+        self.with_sending(|sending| waits_for_user(task, sending))
     }
 
     /// Returns how long the present attempt has taken, without the time that it waited for the user; tracked.
@@ -223,7 +223,7 @@ impl Runner {
     }
 
     /// Returns a message that explains why tasks are not stored; tracked.
-    pub fn unkept_message(&self) -> Option<String> {
+    pub fn unstored_message(&self) -> Option<String> {
         let Some(error) = self.storage_error() else {
             let is_superseded = self.is_superseded();
             return is_superseded.then(|| recovery::NEWER_DATA_CLEARED.to_owned());
@@ -264,7 +264,7 @@ impl Runner {
     }
 
     /// Returns the positions of a batch's items for which this tab knows tasks.
-    pub fn items_known(&self, batch: &BatchKey) -> HashSet<usize> {
+    pub fn known_items(&self, batch: &BatchKey) -> HashSet<usize> {
         self.with_tasks(|tasks| {
             tasks
                 .iter()
@@ -279,9 +279,9 @@ impl Runner {
     /// # Errors
     ///
     /// Storage can't be read.
-    pub async fn items_kept(&self, batch: &BatchKey) -> Result<HashSet<usize>, StorageError> {
+    pub async fn stored_items(&self, batch: &BatchKey) -> Result<HashSet<usize>, StorageError> {
         let stored = self.parts().records.read_all().await?;
-        let mut items = self.items_known(batch);
+        let mut items = self.known_items(batch);
         items.extend(stored.iter().filter_map(|task| task.index_in(batch)));
         Ok(items)
     }
@@ -302,8 +302,8 @@ impl Runner {
     }
 
     /// Remembers the stored record of a batch, to write it again if storage is cleared.
-    pub fn know_batch(&self, key: &BatchKey, text: String) {
-        self.parts().records.know_batch(key, text);
+    pub fn remember_batch(&self, key: &BatchKey, text: String) {
+        self.parts().records.remember_batch(key, text);
     }
 
     /// Deletes a batch's record.
@@ -318,7 +318,7 @@ impl Runner {
     }
 
     /// Requests copies of all existing outputs. To be called when the user has enabled copies.
-    pub fn keep_all(&self) {
+    pub fn request_all_copies(&self) {
         self.parts().cache.request_all();
         self.request_copies(CopyRequest::All);
     }
@@ -330,7 +330,7 @@ impl Runner {
 
     fn request_copies(&self, request: CopyRequest) {
         let Parts { cache, tabs, .. } = self.parts();
-        tabs.tell(&TabMessage::CopyRequested(request.clone()));
+        tabs.send(&TabMessage::CopyRequested(request.clone()));
         cache.request(request);
     }
 
@@ -363,7 +363,7 @@ impl Runner {
     /// # Errors
     ///
     /// Storage refuses the copy, or is not open.
-    pub async fn take_in_copy(&self, copy: CachedOutput, blob: Blob) -> Result<(), StorageError> {
+    pub async fn import_copy(&self, copy: CachedOutput, blob: Blob) -> Result<(), StorageError> {
         self.parts().cache.import(copy, blob).await
     }
 

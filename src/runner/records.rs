@@ -220,7 +220,7 @@ impl Records {
     /// Stores a batch. The transaction begins at the call.
     pub fn store_batch(self, key: &BatchKey, text: String) {
         let record = (Store::Batches, key.0.clone(), JsValue::from_str(&text));
-        self.know_batch(key, text);
+        self.remember_batch(key, text);
         let Some(storage) = self.storage() else {
             return;
         };
@@ -232,13 +232,13 @@ impl Records {
     }
 
     /// Remembers the stored form of a batch, to write it again if storage is cleared.
-    pub fn know_batch(self, key: &BatchKey, text: String) {
+    pub fn remember_batch(self, key: &BatchKey, text: String) {
         self.state
             .update_value(|state| drop(state.batches.insert(key.clone(), text)));
     }
 
     /// Whether this tab knows the batch in this form.
-    pub fn knows_batch(self, key: &BatchKey, text: &str) -> bool {
+    pub fn has_batch_record(self, key: &BatchKey, text: &str) -> bool {
         let is_known = |known: Option<&String>| known.is_some_and(|known| known == text);
         self.state
             .try_with_value(|state| is_known(state.batches.get(key)))
@@ -313,7 +313,7 @@ impl Records {
     }
 
     /// Cancels the deletion of these files, which are stored again.
-    pub fn keep_files(self, files: &[(Store, String, JsValue)]) {
+    pub fn cancel_file_deletions(self, files: &[(Store, String, JsValue)]) {
         let is_kept = |(store, key): &(Store, String)| {
             files
                 .iter()

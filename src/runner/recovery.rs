@@ -121,7 +121,7 @@ impl Recovery {
         let offers = self.status.leader_cannot_write()
             && (self.decision).try_update_value(recovery::Recovery::offers_to_lead) == Some(true);
         if offers {
-            self.tabs.tell(&TabMessage::CanLead);
+            self.tabs.send(&TabMessage::CanLead);
         }
     }
 
@@ -137,7 +137,7 @@ impl Recovery {
         let idle = idle.flatten();
         if idle.is_some() && idle == self.handed_over.get_value() {
             self.handed_over.set_value(None);
-            self.tabs.stand_back();
+            self.tabs.hand_over_leadership();
         } else {
             spawn(self.hand_over_all());
         }
@@ -162,9 +162,9 @@ impl Recovery {
         self.handed_over.set_value(Some(tasks.len()));
         self.batches.tell_all();
         for key in self.records.undeleted_tasks() {
-            self.tabs.tell(&TabMessage::Removed(key));
+            self.tabs.send(&TabMessage::Removed(key));
         }
-        self.tabs.tell(&TabMessage::Submitted(tasks, secrets));
+        self.tabs.send(&TabMessage::Submitted(tasks, secrets));
         TimeoutFuture::new(ANSWER_TIMEOUT_MS).await;
         if self.tabs.leads() {
             self.handed_over.set_value(None);
@@ -193,7 +193,7 @@ impl Recovery {
                 .update_value(recovery::Recovery::found_complete);
         }
         for task in missing {
-            self.tabs.tell(&TabMessage::Unstored(Box::new(task)));
+            self.tabs.send(&TabMessage::Unstored(Box::new(task)));
         }
     }
 
@@ -258,7 +258,7 @@ impl Recovery {
         self.driver
             .change(|engine| engine.set_storage_works(true, true, clock::now()));
         if self.tabs.leads() {
-            self.tabs.tell(&TabMessage::Stored);
+            self.tabs.send(&TabMessage::Stored);
         } else {
             self.offer_to_lead();
             self.hand_over().await;

@@ -64,7 +64,7 @@ impl Runner {
         let secrets = driver.with_engine(|engine| engine.secrets_of(&tasks));
         let secrets = secrets.filter(|secrets| !secrets.is_empty() && !tabs.leads());
         if let Some(secrets) = secrets {
-            tabs.tell(&TabMessage::Submitted(tasks, secrets));
+            tabs.send(&TabMessage::Submitted(tasks, secrets));
         }
         true
     }

@@ -85,7 +85,7 @@ impl Status {
         let before = self.storage_error.try_get_untracked();
         if before.is_some_and(|before| before != error) {
             self.storage_error.set(error);
-            self.tell();
+            self.send();
         }
     }
 
@@ -93,13 +93,13 @@ impl Status {
     pub fn lead(self) {
         self.leader_storage_error.set(None);
         self.leader_stores.set(false);
-        self.tell();
+        self.send();
     }
 
     /// Sends the status to the other tabs, if this tab leads.
-    pub fn tell(self) {
+    pub fn send(self) {
         if self.tabs.generation().is_some() {
-            self.tabs.tell(&TabMessage::State(
+            self.tabs.send(&TabMessage::State(
                 self.block_reason.get_untracked(),
                 self.storage_error.get_untracked(),
             ));
@@ -206,14 +206,14 @@ mod tests {
         assert_eq!(shown.get(), None);
         let paused = Some(BlockReason::Unanswered(7));
         assert!(status.set_block_reason(paused.clone()));
-        status.tell();
+        status.send();
         assert_eq!(shown.get(), paused);
         assert!(
             !status.set_block_reason(paused),
             "the reason has not changed"
         );
         assert!(status.set_block_reason(None), "the reason has changed");
-        status.tell();
+        status.send();
         assert_eq!(shown.get(), None);
         assert_eq!(
             tab.states(2).await,

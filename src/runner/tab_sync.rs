@@ -41,7 +41,7 @@ struct State {
     unsent: VecDeque<TaskKey>,
     /// The user's requests in this tab while it was not the leader, with their times.
     requests: Vec<(Millis, TabMessage)>,
-    /// Actions on tasks that the leader has not confirmed; see [`TabSync::ask_to_act`].
+    /// Actions on tasks that the leader has not confirmed; see [`TabSync::request_action`].
     unconfirmed: Vec<(TaskKey, Action)>,
     /// Actions on batches, from this tab or another one.
     batches: BatchRequests,
@@ -61,7 +61,7 @@ impl TabSync {
         let channel = Channel::open(CHANNEL, hear);
         self.state
             .update_value(|state| state.channel = Some(channel));
-        self.tell(&TabMessage::StateWanted);
+        self.send(&TabMessage::StateWanted);
     }
 
     /// Requests leadership. Calls `on_change` with a generation when this tab must take over, and with `None` when it must
@@ -102,9 +102,9 @@ impl TabSync {
     }
 
     /// Gives up leadership to a tab that has requested it.
-    pub fn stand_back(self) {
+    pub fn hand_over_leadership(self) {
         if let Some(leadership) = self.leadership() {
-            leadership.stand_back();
+            leadership.hand_over_leadership();
         }
     }
 
@@ -139,12 +139,12 @@ impl TabSync {
             let asks = state.watch.check(&found, clock::now());
             (asks, state.watch.is_asleep())
         });
-        self.tell(&TabMessage::Tick);
+        self.send(&TabMessage::Tick);
         let Some((asks, is_asleep)) = watched else {
             return;
         };
         if asks {
-            self.tell(&TabMessage::StateWanted);
+            self.send(&TabMessage::StateWanted);
         }
         self.set_leader_asleep(is_asleep);
     }
@@ -180,7 +180,7 @@ impl TabSync {
     }
 
     /// Sends a message to the other tabs. Secrets are sent only if no storage is involved.
-    pub fn tell(self, message: &TabMessage) {
+    pub fn send(self, message: &TabMessage) {
         let secret = message.with_secrets().map(|message| message.to_string());
         self.state.try_with_value(|state| {
             let Some(channel) = &state.channel else {
@@ -195,7 +195,7 @@ impl TabSync {
     /// Sends a request to the leader, and remembers it for a while: there may be no leader now, or this tab may be taking
     /// over.
     pub fn request_from_leader(self, message: TabMessage) {
-        self.tell(&message);
+        self.send(&message);
         let request = (clock::now(), message);
         self.state
             .update_value(|state| state.requests.push(request));
@@ -203,7 +203,7 @@ impl TabSync {
 
     /// Requests an action on a task from the leader, and remembers it until the task shows that the action was executed or
     /// is no longer possible. Otherwise a cancelled task might be sent, and paid for.
-    pub fn ask_to_act(self, key: &TaskKey, action: Action) {
+    pub fn request_action(self, key: &TaskKey, action: Action) {
         let message = TabMessage::Act(key.clone(), action);
         let takes_over = self.state.with_value(|state| state.role.is_taking_over());
         match action {
@@ -215,10 +215,10 @@ impl TabSync {
                 self.request_from_leader(message);
             }
             Action::Resubmit | Action::Refetch | Action::AskAgain | Action::FetchEarly => {
-                self.tell(&message);
+                self.send(&message);
             }
             _ => {
-                self.tell(&message);
+                self.send(&message);
                 let request = (key.clone(), action);
                 self.state
                     .update_value(|state| state.unconfirmed.push(request));
@@ -228,7 +228,7 @@ impl TabSync {
 
     /// Requests an action on a batch from the leader, and remembers it until it is seen to be executed. The leader also
     /// sends the actions of its own user, so that no other tab repeats an earlier one.
-    pub fn ask_of_batch(self, batch: &BatchKey, action: BatchAction) {
+    pub fn request_batch_action(self, batch: &BatchKey, action: BatchAction) {
         let leads = self.leads();
         let at = self.state.try_update_value(|state| {
             let at = state.batches.request(batch, action, clock::now());
@@ -237,7 +237,7 @@ impl TabSync {
             }
             at
         });
-        self.tell(&TabMessage::ActOnBatch(batch.clone(), action, at));
+        self.send(&TabMessage::ActOnBatch(batch.clone(), action, at));
     }
 
     /// Records an action on a batch from another tab. Returns whether it applies: a later action may have arrived before it.
@@ -333,19 +333,19 @@ impl TabSync {
         });
         let count = self.state.try_with_value(|state| state.unsent.len());
         match (was_idle == Some(true), lifecycle::is_visible()) {
-            (_, false) => self.tell_next_tasks(),
+            (_, false) => self.send_next_tasks(),
             // Many tasks are sent after the other work of the page.
             (true, true) if count > Some(MAX_CHUNK_TASKS) => {
-                after(0, move || self.tell_next_tasks()).forget();
+                after(0, move || self.send_next_tasks()).forget();
             }
-            (true, true) => self.tell_next_tasks(),
+            (true, true) => self.send_next_tasks(),
             (false, true) => {}
         }
     }
 
     /// Sends the next unsent tasks. Sends all of them if the page is hidden, because timers are slow then and a page is
     /// hidden before it is closed.
-    pub fn tell_next_tasks(self) {
+    pub fn send_next_tasks(self) {
         let limit = match lifecycle::is_visible() {
             true => MAX_CHUNK_TASKS,
             false => usize::MAX,
@@ -359,10 +359,10 @@ impl TabSync {
             return;
         };
         for task in keys.iter().filter_map(|key| self.tasks.task(key)) {
-            self.tell(&TabMessage::Task(Box::new(task.get_untracked())));
+            self.send(&TabMessage::Task(Box::new(task.get_untracked())));
         }
         if !are_all {
-            after(0, move || self.tell_next_tasks()).forget();
+            after(0, move || self.send_next_tasks()).forget();
         }
     }
 }

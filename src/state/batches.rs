@@ -110,7 +110,7 @@ impl Batches {
                 if runner.has_read_tasks() && is_expired() {
                     runner.delete_batch(&batch.key);
                 } else if self.find_untracked(&batch.key).is_none() {
-                    runner.know_batch(&batch.key, text);
+                    runner.remember_batch(&batch.key, text);
                     insert(batch);
                 }
             }

@@ -233,12 +233,12 @@ impl Catalog {
     }
 
     /// Fetches a schema again.
-    pub fn ask_for_schema(&self, model: &ModelId) {
+    pub fn reload_schema(&self, model: &ModelId) {
         self.load_schema(model);
     }
 
     /// Fetches the schemas that failed to load or are cached ones, if a retry may help.
-    pub fn ask_for_missing_schemas(&self) {
+    pub fn reload_missing_schemas(&self) {
         let missing: Vec<ModelId> = self.schemas.with_value(|schemas| {
             let missing = schemas.iter().filter(|(_, slot)| slot.should_retry());
             missing.map(|(model, _)| model.clone()).collect()
@@ -250,7 +250,7 @@ impl Catalog {
 
     /// Requests the list again if it is current, because another call got no response. This checks whether the service is
     /// reachable before a task is sent.
-    pub fn doubt(&self) {
+    pub fn suspect_outage(&self) {
         let slot = self.models.get_value();
         let is_live = slot.is_loaded() && !slot.is_missing();
         // Many schemas may be requested at the same time.
@@ -295,7 +295,7 @@ impl Catalog {
                     Err(error) => error,
                 };
                 if error.is_unreachable() {
-                    this.doubt();
+                    this.suspect_outage();
                 }
                 if error.is_outage() && !slot.is_loaded() {
                     let cached = cached_models::schema(&url, model).await;

@@ -28,7 +28,7 @@ pub fn message(contexts: Contexts) -> Option<String> {
 }
 
 /// Returns whether the open page shows the outage itself, because its content could not be loaded; tracked.
-pub fn is_said_by_page(contexts: Contexts) -> bool {
+pub fn is_shown_by_page(contexts: Contexts) -> bool {
     let catalog = contexts.catalog;
     match contexts.navigation.route() {
         Route::Models => catalog.models().loaded().is_none(),
@@ -60,7 +60,7 @@ pub fn follow(contexts: Contexts) {
                 }
                 if was_missing.get_value() {
                     was_missing.set_value(false);
-                    catalog.ask_for_missing_schemas();
+                    catalog.reload_missing_schemas();
                     // Other calls that wait for the service, such as the next poll, are made now.
                     runner.wake();
                 }
@@ -90,7 +90,7 @@ pub fn follow(contexts: Contexts) {
     let mut is_first = true;
     effect(move || {
         if session.track_checks() {
-            catalog.doubt();
+            catalog.suspect_outage();
         }
         if !std::mem::take(&mut is_first) {
             catalog.ask_again();
@@ -99,14 +99,14 @@ pub fn follow(contexts: Contexts) {
     lifecycle::on_change(move || {
         // While the list is unavailable, schemas are unavailable too.
         if untrack(|| catalog.models_as_of()).is_none() {
-            catalog.ask_for_missing_schemas();
+            catalog.reload_missing_schemas();
         }
     });
 }
 
 /// Requests the schema of a model again, at increasing intervals, until the current schema is loaded or the owner is
 /// cleaned up. If the service was unreachable, tasks are sent once the schema arrives, before the list of models does.
-pub fn ask_for_form(contexts: Contexts, model: ModelId) {
+pub fn retry_schema(contexts: Contexts, model: ModelId) {
     let (catalog, runner) = (contexts.catalog, contexts.runner);
     let timer = StoredValue::new_local(None::<Timeout>);
     let failures = StoredValue::new(0);
@@ -122,7 +122,7 @@ pub fn ask_for_form(contexts: Contexts, model: ModelId) {
         let retry = is_missing.then(|| {
             let wait = (FIRST_RETRY_MS << failures.get_value()).min(LONGEST_RETRY_MS);
             let model = model.clone();
-            after(wait, move || catalog.ask_for_schema(&model))
+            after(wait, move || catalog.reload_schema(&model))
         });
         failures.update_value(|failures| {
             *failures = if is_missing {

@@ -9,7 +9,7 @@ use leptos::prelude::*;
 use crate::browser::local::{self, LocalStore};
 
 #[derive(Clone, Copy)]
-pub struct KeptPresets {
+pub struct StoredPresets {
     pub presets: RwSignal<Presets>,
     key: StoredValue<String>,
     /// The browser has refused to store the last change.
@@ -20,7 +20,7 @@ pub struct KeptPresets {
     pub removed: RwSignal<Option<(String, Draft)>>,
 }
 
-impl KeptPresets {
+impl StoredPresets {
     /// Reads the presets of a model, and follows other tabs as long as the current owner lives.
     pub fn of(model: &ModelId) -> Self {
         let key = format!("atelier.presets.{model}");
@@ -103,18 +103,18 @@ mod tests {
     const STORED: &str = r#"[{"name":"dawn","draft":{"entries":{"prompt":{"text":"a"},"steps":{"value":7}}}},{"name":"Night","draft":{"entries":{}}}]"#;
 
     /// Calls a function with the presets of a model, in an owner of their own, as on the model's page.
-    fn with_presets<T>(look: impl FnOnce(KeptPresets) -> T) -> T {
+    fn with_presets<T>(look: impl FnOnce(StoredPresets) -> T) -> T {
         let model = ModelId {
             category: "image".into(),
             subcategory: "strata".into(),
         };
         let owner = Owner::new();
-        let found = owner.with(|| look(KeptPresets::of(&model)));
+        let found = owner.with(|| look(StoredPresets::of(&model)));
         owner.cleanup();
         found
     }
 
-    fn names(presets: KeptPresets) -> Vec<String> {
+    fn names(presets: StoredPresets) -> Vec<String> {
         let presets = presets.presets.read_untracked();
         presets.iter().map(|preset| preset.name.clone()).collect()
     }

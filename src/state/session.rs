@@ -227,11 +227,11 @@ impl Session {
     }
 
     /// Requests a check whether the service is still reachable, before anything is sent to it.
-    pub fn doubt(&self) {
+    pub fn suspect_outage(&self) {
         self.check.set(true);
     }
 
-    /// Tracks [`Session::ask_again`] and [`Session::doubt`]. Returns `true` once after each call of `doubt`.
+    /// Tracks [`Session::ask_again`] and [`Session::suspect_outage`]. Returns `true` once after each call of `doubt`.
     pub fn track_checks(&self) -> bool {
         self.check.track();
         let mut must_check = self.check.write_untracked();

@@ -39,11 +39,11 @@ use writing::Writing;
 const MAX_CATCH_UP_MS: u32 = 3_000;
 
 thread_local! {
-    static TABLES: RefCell<Vec<&'static KeptTable>> = const { RefCell::new(Vec::new()) };
+    static TABLES: RefCell<Vec<&'static ModelTable>> = const { RefCell::new(Vec::new()) };
 }
 
 /// The table of one model, stored and shared by all tabs.
-pub struct KeptTable {
+pub struct ModelTable {
     model: String,
     schema: RefCell<Arc<Schema>>,
     table: ArcRwSignal<Table>,
@@ -58,8 +58,8 @@ pub struct KeptTable {
     next_sweep: RefCell<Option<WrittenSweep>>,
 }
 
-impl KeptTable {
-    /// Returns the table of a model. It is empty until [`KeptTable::is_read`].
+impl ModelTable {
+    /// Returns the table of a model. It is empty until [`ModelTable::is_read`].
     pub fn of(model: &ModelId, schema: &Arc<Schema>) -> &'static Self {
         let model = model.to_string();
         let found =
@@ -238,7 +238,7 @@ impl KeptTable {
     }
 }
 
-impl Shared for KeptTable {
+impl Shared for ModelTable {
     fn catch_up(&'static self) {
         if self.is_read.get_untracked() && !self.writing.sync().is_unstored() {
             spawn(async move {

@@ -36,14 +36,14 @@ use crate::browser::{clock, dates};
 use crate::reactive::boxed::{derived, dynamic, handler, memo, text, when};
 use crate::state::batches::Batches;
 use crate::state::contexts::contexts;
-use crate::state::tables::KeptTable;
+use crate::state::tables::ModelTable;
 use crate::view::parts::glyph::Glyph;
 use crate::view::parts::root_mark::RootMark;
 use composer::Composer;
 
 /// Batch mode. `single_form`: the draft of the single form; new rows start as a copy of it.
 pub fn batch(model: ModelId, schema: Arc<Schema>, single_form: RwSignal<Draft>) -> AnyView {
-    let is_read = KeptTable::of(&model, &schema).is_read();
+    let is_read = ModelTable::of(&model, &schema).is_read();
     let (batches, runner) = (Batches::new(contexts()), contexts().runner);
     batches.follow();
     // The layout of the form depends on whether there is a batch. Drawn before this is known, the page would shift.
@@ -76,7 +76,7 @@ fn form_and_result(model: ModelId, schema: Arc<Schema>, single_form: RwSignal<Dr
         <div
             class="batch"
             class:sent=is_below
-            on:click=handler(move |click| composer.just_pressed.keep_from_links(&click))
+            on:click=handler(move |click| composer.just_pressed.prevent_link_click(&click))
         >
             {place::new_batch_bar(composer, is_below)}
             <form
@@ -122,7 +122,7 @@ fn result(composer: Composer, of_model: Memo<Vec<Batch>>) -> AnyView {
             <div class="empty" hidden=when(move || !empty.get())>
                 <Glyph icon=LuLayoutGrid />
                 <p>"The batch appears here, item by item."</p>
-                <p class="muted" hidden=when(move || contexts().runner.unkept_message().is_some())>
+                <p class="muted" hidden=when(move || contexts().runner.unstored_message().is_some())>
                     "It keeps running if you leave or reload this page."
                 </p>
             </div>

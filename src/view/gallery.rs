@@ -32,7 +32,7 @@ use crate::view::parts::glyph::Glyph;
 
 use filters::Filters;
 use grid::Grid;
-use narrowing::Narrowing;
+use narrowing::UrlFilters;
 use selection::{Selection, SelectionBar};
 
 #[component]
@@ -40,7 +40,7 @@ pub fn GalleryPage() -> impl IntoView {
     let all = contexts();
     let typed = RwSignal::new(untrack(|| all.navigation.query("q")).unwrap_or_default());
     let gallery = Gallery::new(all.runner);
-    let narrowing = memo(move || Narrowing::of(all.navigation));
+    let narrowing = memo(move || UrlFilters::of(all.navigation));
     // Back or a link may change the address while the page is open.
     effect(move || {
         let text = narrowing.read().text.clone();

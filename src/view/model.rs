@@ -46,7 +46,7 @@ pub fn ModelPage(model: ModelId) -> impl IntoView {
     let mode = mode::mode();
     let page_model = model.clone();
     let shown = ShownSchema::follow(model.clone());
-    outage::ask_for_form(contexts(), model.clone());
+    outage::retry_schema(contexts(), model.clone());
     let as_of = form_as_of(model.clone(), shown);
     let is_missing = {
         let model = model.clone();
@@ -165,7 +165,7 @@ fn workbench(
                                 what="The input form"
                                 error
                                 retry=Box::new(move || {
-                                    catalog.ask_for_schema(&model);
+                                    catalog.reload_schema(&model);
                                 })
                             />
                         </div>

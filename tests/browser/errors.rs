@@ -25,7 +25,7 @@ async fn submit_with_fault(rule: serde_json::Value, state: &str, messages: &[&st
     let task = page.find("article", "Tessera: rose window").await;
     crate::find::until(state, || find::text_of(&task).contains(state).then_some(())).await;
     for message in messages {
-        page.see_text(message).await;
+        page.wait_for_text(message).await;
     }
     page.see_value("textbox", "prompt", "rose window").await;
     // The page never repeats a request that may have been received. The proxy can't count this, since Chromium itself
@@ -138,7 +138,7 @@ async fn nothing_is_sent_without_an_access_token() {
     page.fill("textbox", "prompt", "rose window").await;
     page.find("link", "Documentation").await;
     page.click("button", "Generate").await;
-    page.see_text("Access token is not set yet.").await;
+    page.wait_for_text("Access token is not set yet.").await;
     page.see_value("textbox", "prompt", "rose window").await;
     assert_eq!(wire::calls_to("/v2/generate").await, 0);
 }
@@ -152,8 +152,8 @@ async fn a_failed_poll_does_not_end_the_task() {
     page.fill("textbox", "prompt", "rose window").await;
     page.find("link", "Documentation").await;
     page.click("button", "Generate").await;
-    page.see_text("Status unknown for").await;
-    page.see_text("Completed").await;
+    page.wait_for_text("Status unknown for").await;
+    page.wait_for_text("Completed").await;
 }
 
 /// Guards against paying twice, and against the message "nothing was billed" for a billed task: a service, or a gateway in

@@ -214,7 +214,7 @@ async fn allowed_values_stay_chosen_next_to_a_value_that_is_not_allowed() {
         "name": "objects", "type": "array", "description": "", "allowedValues": ["bird", "car", "tree"]
     });
     let page = mount_after(schema("several", [objects]), draft, true).await;
-    page.see_text("must be one of bird, car, tree, not “zebra”")
+    page.wait_for_text("must be one of bird, car, tree, not “zebra”")
         .await;
     let boxes = ["bird", "car", "tree"];
     let chosen = async || {

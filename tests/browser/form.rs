@@ -206,7 +206,7 @@ async fn entered_values_are_sent_exactly() {
     wire::add_fault(json!({"path": "/v2/generate", "fault": "status", "status": 422})).await;
     page.find("link", "Documentation").await;
     page.click("button", "Generate").await;
-    page.see_text("Failed").await;
+    page.wait_for_text("Failed").await;
     let body = wire::last_body("/v2/generate");
     // A number that was converted to a float would end in 616. Cleared and unchanged fields are omitted, and the 3 keeps its
     // type.
@@ -320,7 +320,8 @@ async fn a_schema_that_fails_to_load_can_be_retried() {
     wire::add_fault(json!({"path": "/api/schema/*", "fault": "status", "status": 500, "times": 1}))
         .await;
     let page = Page::reopen("/models/image/strata").await;
-    page.see_text("The input form could not be loaded").await;
+    page.wait_for_text("The input form could not be loaded")
+        .await;
     page.click("button", "Try again").await;
     page.find("textbox", "prompt").await;
 }
@@ -346,17 +347,17 @@ async fn form_and_json_are_synchronized_and_invalid_json_is_not_sent() {
     .await;
     page.fill("textbox", "Input as JSON", r#"{"prompt": "indi"#)
         .await;
-    page.see_text("Invalid JSON").await;
+    page.wait_for_text("Invalid JSON").await;
     page.click("button", "Generate").await;
-    page.see_text("The JSON needs a look").await;
+    page.wait_for_text("The JSON needs a look").await;
     assert_eq!(wire::calls_to("/v2/generate").await, 0);
 
     // The form shows the last valid values and says so. Nothing is sent.
     page.click("radio", "Form").await;
-    page.see_text("The JSON is invalid, so the form shows the last valid values.")
+    page.wait_for_text("The JSON is invalid, so the form shows the last valid values.")
         .await;
     page.click("button", "Generate").await;
-    page.see_text("The JSON needs a look").await;
+    page.wait_for_text("The JSON needs a look").await;
     assert_eq!(wire::calls_to("/v2/generate").await, 0);
     page.see_value("textbox", "prompt", "indigo").await;
     page.see_value("spinbutton", "seed", "9007199254740993")
@@ -382,7 +383,7 @@ async fn a_preset_fills_the_form_and_the_previous_input_can_be_restored() {
     page.click("button", "Apply Fine").await;
     page.see_value("textbox", "prompt", "gold and indigo").await;
     page.see_value("spinbutton", "strokes", "900").await;
-    page.see_text("Changed in the form: prompt").await;
+    page.wait_for_text("Changed in the form: prompt").await;
     page.click("button", "Restore previous input").await;
     page.see_value("textbox", "prompt", "something else").await;
     page.click("button", "Presets").await;

@@ -50,11 +50,11 @@ async fn the_list_of_problems_shrinks_with_each_correction() {
     let strokes = page.find("spinbutton", "strokes").await;
     fill(&strokes, "9000");
     page.click("button", "Generate").await;
-    page.see_text("2 things need a look").await;
+    page.wait_for_text("2 things need a look").await;
     let prompt = page.find("textbox", "prompt").await;
     focus(&prompt);
     fill(&prompt, "x");
-    page.see_text("1 thing needs a look").await;
+    page.wait_for_text("1 thing needs a look").await;
     let alert = find::all(page.root(), "alert").swap_remove(0);
     let text = find::text_of(&alert);
     assert!(!text.contains("prompt"), "{text}");

@@ -123,7 +123,7 @@ async fn generate(page: &Page) {
         (wire::times_sent("/v2/generate") == 1).then_some(())
     })
     .await;
-    page.see_text("Completed").await;
+    page.wait_for_text("Completed").await;
 }
 
 /// Guards against outputs with the same accessible name.

@@ -152,7 +152,7 @@ async fn shown_copied_and_saved_files_are_those_of_the_service() {
             .await
             .contains("ComfyUI/custom_nodes/image_tessera_node.py")
     );
-    page.see_text("ComfyUI/custom_nodes/image_tessera_node.py")
+    page.wait_for_text("ComfyUI/custom_nodes/image_tessera_node.py")
         .await;
 }
 
@@ -184,7 +184,7 @@ async fn optional_integrations_are_offered_if_the_service_has_them() {
         );
     }
     page.click("button", "Download all ComfyUI nodes").await;
-    page.see_text("atelier-nodes.zip saved.").await;
+    page.wait_for_text("atelier-nodes.zip saved.").await;
     drop(page);
 
     // A service that does not announce them.
@@ -223,7 +223,7 @@ async fn a_file_that_fails_to_load_can_be_retried() {
     wire::add_fault(json!({"path": FUNCTION, "fault": "status", "status": 500})).await;
     let page = Page::reopen("/models/image/tessera").await;
     open_integrations(&page).await;
-    page.see_text("The OpenAI function file could not be loaded")
+    page.wait_for_text("The OpenAI function file could not be loaded")
         .await;
     // The other file is not affected, nor is the schema of the function, which is created from that of the model.
     page.find("region", "image_tessera_node.py").await;
@@ -249,12 +249,12 @@ async fn the_form_is_copied_as_code_without_credentials() {
     open_integrations(&page).await;
     // An empty form is shown, with a note that the service would refuse it.
     page.find("region", "The form as curl").await;
-    page.see_text("The form is incomplete").await;
+    page.wait_for_text("The form is incomplete").await;
 
     page.click("radio", "One").await;
     page.fill("textbox", "prompt", "it's \"blue\"").await;
     page.click("radio", "Integrations").await;
-    page.see_text("As the form would be sent now.").await;
+    page.wait_for_text("As the form would be sent now.").await;
     for (language, prompt) in [
         ("curl", r#""prompt": "it'\''s \"blue\"""#),
         ("Python", r#""prompt": "it's \"blue\"""#),

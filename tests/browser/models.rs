@@ -34,7 +34,8 @@ async fn every_model_is_in_the_group_of_its_category() {
     let list = wire::get("/api/models").await;
     let models = list["data"].as_array().expect("models");
     assert!(models.len() >= 5);
-    page.see_text(&format!("{} models", models.len())).await;
+    page.wait_for_text(&format!("{} models", models.len()))
+        .await;
     for model in models {
         let text = |name: &str| model[name].as_str().expect("a text").to_owned();
         let (name, category) = (text("name"), text("category"));
@@ -90,7 +91,7 @@ async fn a_category_filters_and_is_in_the_url() {
 #[wasm_bindgen_test]
 async fn a_search_without_matches_offers_to_show_all_models() {
     let page = Page::open("/?q=zzzzzz").await;
-    page.see_text("No model matches.").await;
+    page.wait_for_text("No model matches.").await;
     assert!(shown_models(&page).is_empty());
     page.click("button", "Show all models").await;
     page.find("link", "Strata").await;
@@ -150,7 +151,7 @@ async fn ten_thousand_models_need_few_elements_and_are_filtered_quickly() {
     Page::reset_all().await;
     wire::list_many_models(10_000);
     let page = Page::reopen("/").await;
-    page.see_text("10000 models").await;
+    page.wait_for_text("10000 models").await;
     until("some cards", || {
         (shown_models(&page).len() > 3).then_some(())
     })
@@ -186,7 +187,7 @@ async fn a_search_renders_only_cards_near_the_window_until_it_is_scrolled() {
     })
     .await;
     page.fill("searchbox", "Search models", "category 3").await;
-    page.see_text("of 10000 models").await;
+    page.wait_for_text("of 10000 models").await;
     let rows = || find::select(page.root(), ".group-row");
     // Rows are 18.5 rem high, and at most one is completely below the window.
     let screen = window().inner_height().expect("a height").as_f64();
@@ -207,6 +208,6 @@ async fn a_service_without_models_differs_from_a_search_without_matches() {
     Page::reset_all().await;
     wire::list_many_models(0);
     let page = Page::reopen("/").await;
-    page.see_text("The service lists no models.").await;
+    page.wait_for_text("The service lists no models.").await;
     assert!(!page.has("button", "Show all models"));
 }

@@ -133,7 +133,7 @@ async fn the_least_recently_shown_copy_is_evicted_at_the_limit() {
     let page = Page::reopen("/models/image/tessera").await;
     generate(&page).await;
     page.click("link", "Settings").await;
-    page.see_text("Kept now: 2 copies, 5").await;
+    page.wait_for_text("Kept now: 2 copies, 5").await;
     let copies = cached_outputs(&storage).await;
     assert!(copies.iter().any(|copy| copy.key == "seen/0"));
     assert!(copies.iter().any(|copy| copy.url.contains("/outputs/")));
@@ -183,7 +183,7 @@ async fn the_object_url_of_a_copy_is_revoked_with_its_view() {
     let page = Page::reopen("/models/image/tessera").await;
     generate(&page).await;
     page.click("link", "Settings").await;
-    page.see_text("Kept now: 1 copy").await;
+    page.wait_for_text("Kept now: 1 copy").await;
     drop(page);
     // An address that is not in the browser's cache.
     let texts = storage.all_texts(Store::Tasks).await.expect("records");

@@ -129,7 +129,7 @@ impl Page {
     }
 
     /// Waits until the page shows this text.
-    pub async fn see_text(&self, text: &str) {
+    pub async fn wait_for_text(&self, text: &str) {
         until(&format!("the text “{text}”"), || {
             find::text_of(&self.root).contains(text).then_some(())
         })

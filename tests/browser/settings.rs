@@ -28,7 +28,7 @@ async fn save(page: &Page, remember: bool) {
         page.click("checkbox", "Remember on this device").await;
     }
     page.click("button", "Save").await;
-    page.see_text("Saved.").await;
+    page.wait_for_text("Saved.").await;
 }
 
 #[wasm_bindgen_test]
@@ -49,7 +49,7 @@ async fn a_token_is_stored_for_this_tab_only_unless_it_is_remembered() {
     // If it is no longer remembered, it is removed.
     page.click("checkbox", "Remember on this device").await;
     page.click("button", "Save").await;
-    page.see_text("Saved.").await;
+    page.wait_for_text("Saved.").await;
     assert!(!all_values(&local_storage()).contains(TOKEN));
 }
 
@@ -62,15 +62,15 @@ async fn a_token_is_restored_with_its_address() {
         .await;
     page.see_value("textbox", "Access token", "").await;
     page.click("button", "Save").await;
-    page.see_text("Saved.").await;
+    page.wait_for_text("Saved.").await;
     page.fill("textbox", "Service address", wire::SERVICE).await;
     page.see_value("textbox", "Access token", TOKEN).await;
     page.click("button", "Save").await;
-    page.see_text("Saved.").await;
+    page.wait_for_text("Saved.").await;
     // A token that the user has removed is not restored.
     page.fill("textbox", "Access token", "").await;
     page.click("button", "Save").await;
-    page.see_text("Saved.").await;
+    page.wait_for_text("Saved.").await;
     page.fill("textbox", "User ID", "somebody else").await;
     page.fill("textbox", "User ID", "somebody").await;
     page.see_value("textbox", "Access token", "").await;
@@ -84,7 +84,7 @@ async fn a_token_without_user_id_is_kept_until_one_is_entered() {
     page.fill("textbox", "User ID", "").await;
     page.fill("textbox", "Access token", TOKEN).await;
     page.click("button", "Save").await;
-    page.see_text("Saved.").await;
+    page.wait_for_text("Saved.").await;
     page.fill("textbox", "User ID", "somebody").await;
     page.see_value("textbox", "Access token", TOKEN).await;
 }
@@ -99,7 +99,7 @@ async fn a_token_is_in_no_url_and_in_no_record() {
     page.fill("textbox", "prompt", "rose window").await;
     page.find("link", "Documentation").await;
     page.click("button", "Generate").await;
-    page.see_text("Failed").await;
+    page.wait_for_text("Failed").await;
     let body: Value = serde_json::from_str(&wire::last_body("/v2/generate")).expect("JSON");
     assert_eq!(body["uid"], "somebody");
     assert!(!body.to_string().contains(TOKEN), "{body}");
@@ -119,28 +119,28 @@ async fn a_token_is_in_no_url_and_in_no_record() {
 async fn test_connection_reports_success_and_errors() {
     let page = Page::open("/settings").await;
     page.click("button", "Test connection").await;
-    page.see_text("no account needed").await;
+    page.wait_for_text("no account needed").await;
 
     page.fill("textbox", "User ID", "somebody").await;
     page.click("button", "Test connection").await;
-    page.see_text("Access token is not set yet").await;
+    page.wait_for_text("Access token is not set yet").await;
 
     page.fill("textbox", "Access token", TOKEN).await;
     page.click("button", "Test connection").await;
-    page.see_text("The credentials were accepted.").await;
+    page.wait_for_text("The credentials were accepted.").await;
 
     wire::add_fault(json!({"path": "/v2/status", "fault": "status", "status": 401})).await;
     page.click("button", "Test connection").await;
-    page.see_text("did not accept the credentials").await;
+    page.wait_for_text("did not accept the credentials").await;
 
     wire::add_fault(json!({"path": "/*", "fault": "down"})).await;
     page.click("button", "Test connection").await;
-    page.see_text("No answer from the service").await;
+    page.wait_for_text("No answer from the service").await;
     wire::clear_faults().await;
 
     page.fill("textbox", "Service address", "not an address")
         .await;
-    page.see_text("The service address must begin with https:// or http://.")
+    page.wait_for_text("The service address must begin with https:// or http://.")
         .await;
     // Testing the connection stores nothing and generates nothing.
     assert!(!all_values(&session_storage()).contains(TOKEN));
@@ -155,7 +155,7 @@ async fn another_address_can_be_entered_with_extra_parts() {
         .set_item("atelier.settings", &settings)
         .expect("localStorage");
     let page = Page::reopen("/").await;
-    page.see_text("could not be loaded from http://127.0.0.1:9")
+    page.wait_for_text("could not be loaded from http://127.0.0.1:9")
         .await;
     page.click("link", "Settings").await;
     // An address as users copy it, with spaces and a path that does not belong to it.
@@ -166,7 +166,7 @@ async fn another_address_can_be_entered_with_extra_parts() {
     )
     .await;
     page.click("button", "Save").await;
-    page.see_text("Saved.").await;
+    page.wait_for_text("Saved.").await;
     page.see_value("textbox", "Service address", wire::SERVICE)
         .await;
     page.click("link", "Models").await;

@@ -26,7 +26,7 @@ pub use task::{BatchKey, BatchPlace, PollError, Source, Task, TaskKey, UNDO_MS};
 pub use time::Millis;
 pub use wait_reason::{
     Access, SendingState, elapsed, is_not_followed, not_asked_reason, wait_reason,
-    waits_for_account, waits_for_person,
+    waits_for_account, waits_for_user,
 };
 
 pub mod attempts;

@@ -95,7 +95,7 @@ impl File {
     }
 
     /// Whether a later attempt may succeed.
-    pub fn is_worth_another_try(self) -> bool {
+    pub fn may_succeed_later(self) -> bool {
         matches!(self, Self::OutOfReach | Self::Unreadable)
     }
 }
@@ -224,8 +224,8 @@ mod tests {
         );
         assert_eq!(of(away), File::OutOfReach);
         assert_eq!(of(ApiError::from_status(404, None, None)), File::Gone);
-        assert!(File::OutOfReach.is_worth_another_try());
-        assert!(!File::There.is_worth_another_try() && !File::Gone.is_worth_another_try());
+        assert!(File::OutOfReach.may_succeed_later());
+        assert!(!File::There.may_succeed_later() && !File::Gone.may_succeed_later());
         let message = explanation(File::There, false, false);
         assert!(
             message.starts_with("Not shown: the file exists"),

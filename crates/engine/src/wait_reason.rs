@@ -98,7 +98,7 @@ pub fn waits_for_account(task: &Task, sending: SendingState<'_>) -> bool {
 
 /// Whether an unsent task waits for the user, because its batch is paused or because Settings, credentials or storage
 /// block it.
-pub fn waits_for_person(task: &Task, sending: SendingState<'_>) -> bool {
+pub fn waits_for_user(task: &Task, sending: SendingState<'_>) -> bool {
     let is_blocked = matches!(
         sending.block_reason,
         Some(BlockReason::Unauthorized | BlockReason::StorageError)
@@ -109,7 +109,7 @@ pub fn waits_for_person(task: &Task, sending: SendingState<'_>) -> bool {
 
 /// Returns the duration of the current attempt. `None` if the task has ended, is not polled, or waits for the user.
 pub fn elapsed(task: &Task, sending: SendingState<'_>, now: Millis) -> Option<Millis> {
-    let is_running = task.is_active() && !waits_for_person(task, sending);
+    let is_running = task.is_active() && !waits_for_user(task, sending);
     is_running.then(|| now.saturating_sub(task.attempt_start()))
 }
 

@@ -63,7 +63,7 @@ impl<F: Functions> Deferred<F> {
 
     /// Fetches the part, also again after a failure.
     pub fn load(self) {
-        self.state.set(State::Coming);
+        self.state.set(State::Loading);
         let Some(load) = self.loader.get_value() else {
             return;
         };
@@ -90,7 +90,11 @@ impl<F: Functions> Deferred<F> {
     async fn handle_failure(self) {
         let page = http::get_fresh_text("/").await.unwrap_or_default();
         let tried = LocalStore::Tab.read(TRIED).unwrap_or_default();
-        let remedy = release::remedy(head::release().as_deref(), release::of_page(&page), &tried);
+        let remedy = release::remedy(
+            head::release().as_deref(),
+            release::release_of_page(&page),
+            &tried,
+        );
         let newest = match remedy {
             Remedy::Reload(newest) => newest,
             Remedy::Stay(reason) => return self.state.set(State::Missing(Some(reason))),
@@ -105,7 +109,7 @@ impl<F: Functions> Deferred<F> {
 
     /// Reloads the page. `tried`: the releases to store as tried, for an automatic reload.
     async fn leave(self, tried: Option<String>) {
-        self.state.set(State::Leaving);
+        self.state.set(State::Reloading);
         TimeoutFuture::new(READ_MS).await;
         let root = self.root.get_value();
         let may_leave = root.map_or_else(F::may_leave, |root| root.with(F::may_leave));

@@ -112,7 +112,7 @@ impl Leadership {
     }
 
     /// Hands leadership over to a waiting tab, and waits behind it.
-    pub fn stand_back(&self) {
+    pub fn hand_over_leadership(&self) {
         self.renewals_since_handover.set(Some(0));
         self.step_down();
     }

@@ -148,7 +148,7 @@ impl Driver {
                 Err(_) => unstored.push(data),
             }
         }
-        self.records.keep_files(&files);
+        self.records.cancel_file_deletions(&files);
         // If there is no space for the files, there is none for a record with the data either. The failure to write the
         // record is handled.
         if storage.put(&files).await.is_err() {

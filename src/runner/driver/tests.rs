@@ -141,7 +141,7 @@ async fn driver_does_nothing_after_the_app_was_unmounted() {
     drop(tab);
     driver.change(|engine| engine.submit(vec![task("a", 10)], clock::now()));
     driver.pump();
-    driver.write_rest();
+    driver.write_deferred();
     assert_eq!(driver.written().await, Err(StorageError::Closed));
     assert!(driver.with_engine(|_| ()).is_none());
     assert_eq!(stored_tasks().await, []);

@@ -231,7 +231,7 @@ async fn stop_is_executed_although_the_leader_was_closed() {
     let (leader, next) = (Tab::open_leading().await, Tab::open().await);
     drop(leader);
     next.runner.act_on_batch(&batch, BatchAction::Stop);
-    next.parts().hear(r#"{"State":{}}"#);
+    next.parts().receive(r#"{"State":{}}"#);
     next.until_leader().await;
     let is_back = || task_of(&next, "a").is_some_and(|task| task.taken_back);
     until("the task to be taken back", is_back).await;

@@ -135,7 +135,7 @@ async fn enabling_copies_also_copies_existing_outputs() {
     }
     let (leader, follower) = (Tab::open_leading().await, Tab::open().await);
     enable_copies(1 << 30);
-    follower.runner.keep_all();
+    follower.runner.request_all_copies();
     until_copies(&leader, &["a/0", "a/1", "old/0"]).await;
     let all = leader.runner.copies().await.expect("copies");
     assert!(
@@ -182,11 +182,11 @@ async fn copies_requested_before_all_were_deleted_do_not_come_back() {
     }
     enable_copies(1 << 30);
     let (leader, follower) = (Tab::open_leading().await, Tab::open().await);
-    leader.runner.keep_all();
+    leader.runner.request_all_copies();
     leader.runner.shown("a/0".into());
     leader.runner.shown("a/1".into());
     leader.runner.delete_copies();
-    follower.runner.keep_all();
+    follower.runner.request_all_copies();
     follower.runner.delete_copies();
     assert_eq!(stored_earlier_request(), None);
     // An output that is shown afterwards is copied. Its request comes after all earlier ones.
@@ -262,12 +262,12 @@ async fn earlier_outputs_are_copied_when_wanted_again_during_the_last_task() {
     }
     enable_copies(1 << 30);
     let leader = Tab::open_leading().await;
-    leader.runner.keep_all();
+    leader.runner.request_all_copies();
     while !copies(&leader).await.contains(&"a/0".to_owned()) {
         pause().await;
     }
     leader.runner.delete_copies();
-    leader.runner.keep_all();
+    leader.runner.request_all_copies();
     until("the request to be completed", || {
         stored_earlier_request().is_none()
     })

@@ -144,7 +144,7 @@ async fn deleted_batch_is_not_written_again() {
     records.store_batch(&deleted, r#"{"n":1}"#.to_owned());
     records.store_batch(&other, r#"{"n":2}"#.to_owned());
     // This batch is from an earlier visit.
-    records.know_batch(&BatchKey("read".into()), r#"{"n":3}"#.to_owned());
+    records.remember_batch(&BatchKey("read".into()), r#"{"n":3}"#.to_owned());
     records.delete_batch(&deleted);
     records.write_all([].iter()).await.expect("written");
     let storage = records.storage().expect("storage");

@@ -45,7 +45,7 @@ async fn records_are_written_again_after_site_data_is_cleared() {
     follower.until_listed(&["b", "a"]).await;
     assert!(leader.runner.has_read_tasks());
     let (by_leader, by_follower) = (shown_errors(&leader), shown_errors(&follower));
-    follower.parts().hear(r#"{"State":{}}"#);
+    follower.parts().receive(r#"{"State":{}}"#);
     delete_database().await;
     for all in [by_leader, by_follower] {
         // The leader's status may arrive in between, so that no error is shown for a moment.
@@ -73,7 +73,7 @@ async fn follower_sends_cleared_tasks_to_the_leader() {
     follower.until_listed(&["a"]).await;
     // Only the follower receives this task.
     let known = ready("b", 20, &["https://x/1"]);
-    follower.parts().hear(
+    follower.parts().receive(
         &TabMessage::Task(Box::new(known.clone()))
             .to_value()
             .to_string(),
@@ -142,7 +142,7 @@ async fn tab_of_an_older_version_stops_leading() {
     assert!(!tab.parts().tabs.leads());
     // The tab makes no calls again, so submitted tasks would wait forever.
     assert!(untrack(|| tab.runner.is_superseded()));
-    assert!(untrack(|| tab.runner.unkept_message()).is_some());
+    assert!(untrack(|| tab.runner.unstored_message()).is_some());
 }
 
 /// Guards against `Nothing submitted yet` if the tasks were stored by a newer version that is not installed any more.

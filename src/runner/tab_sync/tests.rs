@@ -89,11 +89,11 @@ async fn message_reaches_all_tabs_but_its_sender() {
     one.until_received(1).await;
     assert_eq!(one.received(), [r#""StateWanted""#]);
     assert_eq!(two.received(), [""; 0]);
-    two.sync.tell(&TabMessage::Wake);
+    two.sync.send(&TabMessage::Wake);
     one.until_received(2).await;
     assert_eq!(one.received(), [r#""StateWanted""#, r#""Wake""#]);
     assert_eq!(two.received(), [""; 0]);
-    one.sync.tell(&TabMessage::Removed(key("a")));
+    one.sync.send(&TabMessage::Removed(key("a")));
     two.until_received(1).await;
     assert_eq!(two.received(), [r#"{"Removed":"a"}"#]);
 }
@@ -206,7 +206,7 @@ async fn unsent_tasks_are_not_sent_after_a_tab_stops_leading() {
     one.sync
         .send_tasks(tasks.iter().map(|task| task.key.clone()));
     one.sync.resign();
-    two.sync.tell(&TabMessage::Wake);
+    two.sync.send(&TabMessage::Wake);
     one.until_received(2).await;
     assert_eq!(two.received(), [""; 0]);
 }
@@ -216,8 +216,8 @@ async fn requests_are_remembered_until_they_are_confirmed() {
     reset_browser().await;
     let (one, two) = (Tab::open(), Tab::open());
     let (queued, other) = (task("a", 10), task("b", 20));
-    two.sync.ask_to_act(&queued.key, Action::Cancel);
-    two.sync.ask_to_act(&other.key, Action::Cancel);
+    two.sync.request_action(&queued.key, Action::Cancel);
+    two.sync.request_action(&other.key, Action::Cancel);
     two.sync.request_from_leader(TabMessage::Wake);
     one.until_received(4).await;
     let requests = [
@@ -245,7 +245,7 @@ async fn requests_are_remembered_until_they_are_confirmed() {
 async fn second_attempt_is_requested_once() {
     reset_browser().await;
     let (one, two) = (Tab::open(), Tab::open());
-    two.sync.ask_to_act(&key("a"), Action::Resubmit);
+    two.sync.request_action(&key("a"), Action::Resubmit);
     one.until_received(2).await;
     assert_eq!(one.received()[1..], [r#"{"Act":["a","resubmit"]}"#]);
     assert_eq!(texts(&two.sync.take_unconfirmed_requests()), [""; 0]);
@@ -261,7 +261,7 @@ async fn tab_that_takes_over_remembers_a_second_attempt() {
     tab.sync
         .request_leadership(move |_| *taking_over.borrow_mut() = true);
     until("the right to lead", || *granted.borrow()).await;
-    tab.sync.ask_to_act(&key("a"), Action::Resubmit);
+    tab.sync.request_action(&key("a"), Action::Resubmit);
     assert_eq!(
         texts(&tab.sync.take_unconfirmed_requests()),
         [r#"{"Act":["a","resubmit"]}"#]
@@ -278,7 +278,7 @@ async fn tab_neither_sends_nor_leads_after_the_app_was_unmounted() {
     assert_eq!(one.sync.try_leads(), None);
     assert!(!one.sync.leads() && !one.sync.defer("anything"));
     assert_eq!(one.sync.generation(), None);
-    one.sync.tell(&TabMessage::Wake);
+    one.sync.send(&TabMessage::Wake);
     one.sync.send_tasks([key("a")]);
     one.sync.confirm_actions(&key("a"), None);
     assert!(one.sync.take_unconfirmed_requests().is_empty());

@@ -6,7 +6,7 @@ use atelier_studio::compose::table::Table;
 use atelier_studio::compose::table::conflict::{Conflict, ConflictReason};
 use leptos::prelude::*;
 
-use super::KeptTable;
+use super::ModelTable;
 
 #[derive(Default)]
 pub(super) struct SetAside {
@@ -30,7 +30,7 @@ impl SetAside {
     }
 }
 
-impl KeptTable {
+impl ModelTable {
     /// Returns a signal of the message about the rows that are set aside.
     pub fn conflict_message(&self) -> ArcRwSignal<Option<String>> {
         self.set_aside.message.clone()

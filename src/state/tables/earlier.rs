@@ -4,7 +4,7 @@ use atelier_engine::derived_key;
 use atelier_studio::compose::table::conflict::{Conflict, ConflictReason};
 use leptos::prelude::*;
 
-use super::KeptTable;
+use super::ModelTable;
 use super::local_text::LocalText;
 use crate::browser::local;
 
@@ -13,7 +13,7 @@ pub(super) fn text_of(model: &str) -> LocalText {
     LocalText::new(format!("atelier.table.{model}"))
 }
 
-impl KeptTable {
+impl ModelTable {
     /// Shows the rows of an earlier version, or sets them aside if there are others.
     pub(super) fn import_earlier(&'static self) {
         let Some(text) = self.earlier.read() else {

@@ -61,7 +61,7 @@ pub fn note_interrupted(runner: Runner) {
         TimeoutFuture::new(SETTLED_AFTER_MS).await;
         change(|noted| {
             for (batch, items) in noted {
-                items.extend(runner.items_known(batch));
+                items.extend(runner.known_items(batch));
             }
         });
     });

@@ -17,7 +17,7 @@ use futures::future::{LocalBoxFuture, select};
 use gloo_timers::future::TimeoutFuture;
 use leptos::prelude::*;
 
-use super::{KeptTable, noted};
+use super::{ModelTable, noted};
 use crate::browser::tabs::locks::{self, Lock};
 use crate::reactive::boxed::{effect, memo, spawn};
 use crate::reactive::until::until;
@@ -38,7 +38,7 @@ thread_local! {
 
 /// A batch that is being submitted from the table.
 pub struct Sending {
-    table: &'static KeptTable,
+    table: &'static ModelTable,
     batch: BatchKey,
     /// Held as long as this page handles the batch.
     lock: LocalBoxFuture<'static, Lock>,
@@ -46,7 +46,7 @@ pub struct Sending {
 
 impl Sending {
     /// Begins the submission. Must be called before rows are marked as sent.
-    pub fn begin(table: &'static KeptTable, batch: BatchKey) -> Self {
+    pub fn begin(table: &'static ModelTable, batch: BatchKey) -> Self {
         HANDLED.with_borrow_mut(|handled| handled.push(batch.clone()));
         let lock = hold(&batch);
         Self { table, batch, lock }
@@ -96,7 +96,7 @@ fn hold(batch: &BatchKey) -> LocalBoxFuture<'static, Lock> {
     locks::hold(&format!("atelier.sending.{}", batch.0))
 }
 
-impl KeptTable {
+impl ModelTable {
     /// Settles the interrupted submissions of closed pages, as long as the current owner lives.
     pub fn settle_interrupted(&'static self, all: Contexts) {
         spawn(self.forget_stored());
@@ -148,7 +148,7 @@ impl KeptTable {
             if !self.table.read_untracked().sending().contains(&batch) {
                 return;
             }
-            match all.runner.items_kept(&batch).await {
+            match all.runner.stored_items(&batch).await {
                 Ok(stored) => break &stored | &noted::items(&batch),
                 // The tasks can't be read yet.
                 Err(_) => TimeoutFuture::new(RETRY_MS).await,

@@ -4,14 +4,14 @@ use atelier_studio::compose::revision::StoredRevision;
 use atelier_studio::compose::unsaved_rows::UnsavedRows;
 use leptos::prelude::*;
 
-use super::KeptTable;
+use super::ModelTable;
 use super::local_text::LocalText;
 
 pub(super) fn text_of(model: &str) -> LocalText {
     LocalText::new(format!("atelier.table-left.{model}"))
 }
 
-impl KeptTable {
+impl ModelTable {
     /// Saves the table in `localStorage`, which writes at once. Returns whether the browser allows that.
     pub(super) fn save_locally(&self, table: &str) -> bool {
         let unsaved = UnsavedRows::new(self.writing.pending(), table.to_owned());

@@ -10,7 +10,7 @@ use gloo_timers::callback::Timeout;
 use gloo_timers::future::TimeoutFuture;
 use leptos::prelude::*;
 
-use super::KeptTable;
+use super::ModelTable;
 use super::sharing::{self, Shared, me};
 use super::waiters::Waiters;
 use crate::browser::clock;
@@ -69,7 +69,7 @@ impl Writing {
     }
 }
 
-impl KeptTable {
+impl ModelTable {
     /// Returns a signal of the reason why the rows can't be stored.
     pub fn refusal(&self) -> ArcRwSignal<Option<&'static str>> {
         self.writing.refusal.clone()

@@ -99,7 +99,7 @@ fn panel(composer: Composer, prompt: Option<String>, state: PanelState) -> AnyVi
     effect(move || {
         let now = current().map(|(_, now)| now).unwrap_or_default();
         if !now.has_same_content(&composer.panel_state.read_untracked()) {
-            composer.way_back.end_on_change();
+            composer.undo_offer.end_on_change();
         }
         composer.panel_state.set(now);
     });

@@ -14,11 +14,11 @@ pub fn aside_rows(composer: Composer) -> AnyView {
     let bring_back = move |_| {
         composer.change(|table, _| table.bring_back());
         composer.is_opened.set(true);
-        focus::once_lost(focus_on_items);
+        focus::when_lost(focus_on_items);
     };
     let remove = move |_| {
         composer.edit(|table| table.remove_aside());
-        focus::once_lost(focus_on_items);
+        focus::when_lost(focus_on_items);
     };
     view! {
         <div class="row tight sent-rows" hidden=when(move || message.read().is_empty())>

@@ -17,7 +17,7 @@ use leptos::prelude::*;
 use super::undo_offer::UndoOffer;
 use crate::reactive::boxed::{effect, memo, when};
 use crate::state::contexts::contexts;
-use crate::state::tables::KeptTable;
+use crate::state::tables::ModelTable;
 use crate::view::parts::double_click_guard::DoubleClickGuard;
 use crate::view::parts::status_note::StatusNote;
 
@@ -64,7 +64,7 @@ impl Offer {
 #[derive(Clone, Copy)]
 pub struct Composer {
     schema: StoredValue<Arc<Schema>>,
-    stored_table: StoredValue<&'static KeptTable, LocalStorage>,
+    stored_table: StoredValue<&'static ModelTable, LocalStorage>,
     /// Changed only through [`Composer::edit`], so that every change is stored.
     pub table: Signal<Table>,
     /// The chosen fill method.
@@ -80,7 +80,7 @@ pub struct Composer {
     /// The items of the current panel that are not in the table yet. Generate adds and sends them.
     pub offered: RwSignal<Option<Offer>>,
     /// Why Generate is disabled: the user must first decide about the items of the current panel.
-    pub held_up: RwSignal<Option<String>>,
+    pub block_message: RwSignal<Option<String>>,
     /// Whether the table has all items of the current panel.
     pub is_panel_added: RwSignal<bool>,
     /// The current content of the panels, so that replacing it can be undone.
@@ -88,7 +88,7 @@ pub struct Composer {
     /// The content for the next rebuild of the panels.
     pub next_panel_state: StoredValue<PanelState>,
     /// The offer to undo the last replacement of the content of the panels.
-    pub way_back: UndoOffer,
+    pub undo_offer: UndoOffer,
     /// Renewed seeds, by old seed, for the current panel to replace.
     pub fresh_seeds: RwSignal<HashMap<String, String>>,
     /// Whether sent tasks are blocked because they can't be stored.
@@ -102,7 +102,7 @@ pub struct Composer {
     /// Whether the form is shown above the batch: the user opened it, or there is something to send.
     pub is_opened: RwSignal<bool>,
     /// A row with a problem that is to be scrolled to and focused.
-    pub shown_bad: RwSignal<Option<BadRow>>,
+    pub row_to_fix: RwSignal<Option<BadRow>>,
     /// The message after Generate was pressed.
     pub answer: StatusNote,
     /// Ignores the second click of a double click, which could hit a control that has just moved there.
@@ -112,7 +112,7 @@ pub struct Composer {
 impl Composer {
     /// Creates the state with the stored table, which must have been read.
     pub fn restore(model: &ModelId, schema: Arc<Schema>, single_form: RwSignal<Draft>) -> Self {
-        let stored_table = KeptTable::of(model, &schema);
+        let stored_table = ModelTable::of(model, &schema);
         let table = stored_table.table();
         let edited_sweep = stored_table.take_next_sweep();
         let method = match edited_sweep {
@@ -131,18 +131,18 @@ impl Composer {
             single_form,
             refused: RwSignal::new(None),
             offered: RwSignal::new(None),
-            held_up: RwSignal::new(None),
+            block_message: RwSignal::new(None),
             is_panel_added: RwSignal::new(false),
             panel_state: RwSignal::new(PanelState::default()),
             next_panel_state: StoredValue::new(PanelState::default()),
-            way_back: UndoOffer::default(),
+            undo_offer: UndoOffer::default(),
             fresh_seeds: RwSignal::new(HashMap::new()),
             queued: queued_places(model.clone()),
             is_held: when(move || runner.block_reason() == Some(BlockReason::StorageError)),
             unseen: RwSignal::new(None),
             looked_at: RwSignal::new(None),
             is_opened: RwSignal::new(has_unsent),
-            shown_bad: RwSignal::new(None),
+            row_to_fix: RwSignal::new(None),
             answer: StatusNote::default(),
             just_pressed: DoubleClickGuard::default(),
         };
@@ -152,7 +152,7 @@ impl Composer {
     }
 
     /// Returns the stored table.
-    pub fn keeping(self) -> &'static KeptTable {
+    pub fn keeping(self) -> &'static ModelTable {
         self.stored_table.get_value()
     }
 
@@ -213,14 +213,14 @@ impl Composer {
             self.table.read().unsent() == 0
                 && self.offered.read().is_none()
                 // Items that are already in the table need no answer.
-                && (self.held_up.read().is_none() || self.is_panel_added.get())
+                && (self.block_message.read().is_none() || self.is_panel_added.get())
                 && self.refused.read().is_none()
         })
     }
 
     /// Starts a new batch: empties the panels and puts aside the rows that could not be sent.
     pub fn start_new_batch(self) {
-        if self.table.with_untracked(Table::has_left_rows) {
+        if self.table.with_untracked(Table::has_only_invalid_rows_left) {
             self.edit(|table| table.put_aside(|_| true));
         }
         let (before, method) = (self.panel_state.get_untracked(), self.way.get_untracked());
@@ -237,8 +237,8 @@ impl Composer {
             let message = "Cleared for a new batch.";
             match has_unsent {
                 // Unsent content exists nowhere else.
-                true => self.way_back.offer_until_change(message, undo),
-                false => self.way_back.offer(message, undo),
+                true => self.undo_offer.offer_until_change(message, undo),
+                false => self.undo_offer.offer(message, undo),
             }
         }
     }
@@ -267,7 +267,7 @@ impl Composer {
             self.way.set(method);
             self.rebuild_panels(before.clone());
         });
-        self.way_back.offer("Replaced the previous sweep.", undo);
+        self.undo_offer.offer("Replaced the previous sweep.", undo);
     }
 
     /// Makes all sent rows waiting again.
@@ -275,12 +275,12 @@ impl Composer {
         let before = self.edit(Table::put_all_back);
         let message = format!("Put {} back.", counted(before.len(), "row"));
         let undo = Callback::new(move |()| self.edit(|table| table.undo_put_back(before.clone())));
-        self.way_back.offer(&message, undo);
+        self.undo_offer.offer(&message, undo);
     }
 
     /// Returns what Generate sends; tracked.
     pub fn to_send(self) -> ToSend {
-        if self.held_up.read().is_some() {
+        if self.block_message.read().is_some() {
             return ToSend::default();
         }
         let (table, offered) = (self.table.read(), self.offered.read());

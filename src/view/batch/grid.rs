@@ -17,7 +17,7 @@ use super::thumb::Thumb;
 use crate::reactive::boxed::{dynamic, memo, text};
 use crate::view::parts::list::Item;
 use crate::view::parts::px::px;
-use crate::view::parts::viewport::{self, left_in_pane, scrolled};
+use crate::view::parts::viewport::{self, free_height_in_pane, scrolled};
 use crate::view::parts::windowed_list::{WindowedList, is_apart, rows};
 
 /// The height of a caption, in `rem`; must match the style sheet.
@@ -38,9 +38,9 @@ pub fn layout(
     shapes: Shapes,
     on_model_page: bool,
 ) -> GridLayout {
-    let is_beside = viewport::beside();
+    let is_side_by_side = viewport::beside();
     memo(move || {
-        let width = match is_beside.get() && on_model_page {
+        let width = match is_side_by_side.get() && on_model_page {
             true => viewport::pane_width(),
             false => viewport::page_width(),
         };
@@ -79,7 +79,7 @@ fn plain(cells: Memo<Vec<Thumb>>, size: usize, context: ItemContext) -> AnyView 
     let shapes = context.shapes;
     let ratio = memo(move || labelled_grid::frame(&shapes.read()));
     let element = NodeRef::<Div>::new();
-    let (seen, left) = (scrolled(element), left_in_pane(element));
+    let (seen, left) = (scrolled(element), free_height_in_pane(element));
     // The number of columns, and their width in `rem`.
     let layout = memo(move || {
         let (seen, left) = (seen.get(), left.get());

@@ -15,7 +15,7 @@ use crate::state::contexts::contexts;
 use crate::view::parts::glyph::Glyph;
 
 /// The note about items that have results already. It offers new seeds and, through `only_new`, to send only the others.
-pub fn made_already(composer: Composer, only_new: Callback<()>) -> AnyView {
+pub fn duplicates_note(composer: Composer, only_new: Callback<()>) -> AnyView {
     let all = contexts();
     let found = RwSignal::new(Repeats::default());
     let update = move || {
@@ -30,7 +30,7 @@ pub fn made_already(composer: Composer, only_new: Callback<()>) -> AnyView {
     let track = move || {
         all.runner.track_phases();
         all.session.account();
-        composer.held_up.track();
+        composer.block_message.track();
         composer
             .offered
             .with(|it| it.as_ref().map_or(0, |offer| offer.items.len()))
@@ -69,7 +69,7 @@ pub fn made_already(composer: Composer, only_new: Callback<()>) -> AnyView {
 }
 
 /// Returns the rows to send that have results already; not tracked.
-pub fn made_rows(composer: Composer) -> Vec<DuplicateRow> {
+pub fn duplicate_rows(composer: Composer) -> Vec<DuplicateRow> {
     let table = composer.table.read_untracked();
     let rows: Vec<_> = table.to_send().collect();
     let drafts: Vec<&Draft> = rows.iter().map(|row| &row.draft).collect();

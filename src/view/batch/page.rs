@@ -5,7 +5,7 @@ use std::sync::Arc;
 use atelier_contract::{Draft, ModelId, Schema};
 use atelier_engine::{BatchKey, TaskKey};
 use atelier_studio::batch::Batch;
-use atelier_studio::batch::differences::names_among_siblings;
+use atelier_studio::batch::differences::distinguishing_names;
 use atelier_studio::history::HistoryRow;
 use atelier_studio::navigation::route::Route;
 use icondata_lu::{LuChevronRight, LuLayoutGrid};
@@ -17,7 +17,7 @@ use crate::reactive::boxed::{after, dynamic, handler, memo, when};
 use crate::state::batches::Batches;
 use crate::state::catalog::Load;
 use crate::state::contexts::contexts;
-use crate::state::tables::KeptTable;
+use crate::state::tables::ModelTable;
 use crate::view::parts::glyph::Glyph;
 use crate::view::parts::page_title::page_title;
 use crate::view::tasks::Rows;
@@ -122,7 +122,7 @@ fn with_composer(
     tasks: Memo<Vec<TaskKey>>,
     is_waiting: RwSignal<bool>,
 ) -> AnyView {
-    let is_read = KeptTable::of(&model, &schema).is_read();
+    let is_read = ModelTable::of(&model, &schema).is_read();
     let is_read = memo(move || is_read.get());
     dynamic(move || {
         if !is_read.get() {
@@ -143,7 +143,7 @@ fn with_tasks(run: AnyView, tasks: Memo<Vec<TaskKey>>) -> AnyView {
     let rows = memo(move || tasks.read().iter().cloned().map(HistoryRow::Task).collect());
     let names = memo(move || {
         runner.with_tasks_of(&tasks.read(), |tasks| {
-            names_among_siblings(tasks.iter().copied())
+            distinguishing_names(tasks.iter().copied())
         })
     });
     // Built when opened, because hidden rows can't be measured.

@@ -30,8 +30,8 @@ pub fn is_below(composer: Composer, has_batch: Memo<bool>) -> Memo<bool> {
             composer.is_opened.set(true);
         }
     });
-    let is_beside = viewport::beside();
-    memo(move || has_batch.get() && !composer.is_opened.get() && !is_beside.get())
+    let is_side_by_side = viewport::beside();
+    memo(move || has_batch.get() && !composer.is_opened.get() && !is_side_by_side.get())
 }
 
 /// Moves the form below the batch after everything was sent, unless the user is typing in it. If rows could not be sent,
@@ -43,15 +43,15 @@ pub fn make_way(composer: Composer) {
     if composer.table.with_untracked(|table| table.unsent() > 0) {
         // Generate may be disabled now, and then it has lost the focus.
         let bad = composer.table.with_untracked(|table| table.bad_rows(1));
-        return focus::once_lost(move || {
-            composer.shown_bad.try_set(bad.into_iter().next());
+        return focus::when_lost(move || {
+            composer.row_to_fix.try_set(bad.into_iter().next());
         });
     }
     composer.is_opened.try_set(false);
-    match viewport::is_beside() {
+    match viewport::is_side_by_side() {
         // Generate is disabled now, so the focus moves to the batch next to the form.
-        true => focus::once_lost(|| {
-            focus::in_place_to(".run h2");
+        true => focus::when_lost(|| {
+            focus::to_without_scrolling(".run h2");
         }),
         false => after_frame(|| focus_in_place(NEW_BATCH)),
     }
@@ -85,7 +85,7 @@ pub fn new_batch(composer: Composer, is_below: Memo<bool>) -> AnyView {
     let has_content = memo(move || {
         composer.way.get() != FillMethod::Lines && composer.panel_state.read().has_content()
     });
-    let has_left = memo(move || composer.table.read().has_left_rows());
+    let has_left = memo(move || composer.table.read().has_only_invalid_rows_left());
     view! {
         <button
             class="button"
@@ -138,11 +138,11 @@ pub fn sent_rows(composer: Composer) -> AnyView {
     // Both buttons disappear with the sent rows, so they move the focus to the table.
     let put_back = move |_| {
         composer.put_all_back();
-        focus::once_lost(focus_on_items);
+        focus::when_lost(focus_on_items);
     };
     let remove = move |_| {
         composer.edit(|table| table.clear_sent());
-        focus::once_lost(focus_on_items);
+        focus::when_lost(focus_on_items);
     };
     view! {
         <div class="row tight sent-rows" hidden=when(move || sent.get() == 0)>

@@ -24,22 +24,22 @@ pub fn removed_rows(composer: Composer) -> AnyView {
     });
     let is_expired = when(move || number.get().is_none() || number.get() <= expired.get());
     // A replacement of panel content takes precedence over removed rows.
-    let way_back = memo(move || composer.way_back.message());
-    let message = memo(move || match (way_back.get(), is_expired.get()) {
+    let undo_offer = memo(move || composer.undo_offer.message());
+    let message = memo(move || match (undo_offer.get(), is_expired.get()) {
         (Some(message), _) => Some((0, message)),
         (None, false) => removal.get(),
         (None, true) => None,
     });
     effect(move || {
         number.track();
-        composer.way_back.end_on_change();
+        composer.undo_offer.end_on_change();
     });
     let undo = move |_| {
-        match way_back.get_untracked() {
-            Some(_) => composer.way_back.undo(),
+        match undo_offer.get_untracked() {
+            Some(_) => composer.undo_offer.undo(),
             None => composer.edit(|table| table.undo_removal()),
         }
-        focus::once_lost(focus_on_items);
+        focus::when_lost(focus_on_items);
     };
     view! {
         <div class="undo of-rows" hidden=when(move || message.read().is_none())>
@@ -60,9 +60,9 @@ pub fn removed_rows(composer: Composer) -> AnyView {
 /// Moves the focus to the table, or to the Undo button or the first field if there is no table.
 pub fn focus_on_items() {
     // Without rows, the Undo button comes first: in a text field, Ctrl+Z would undo typed text instead.
-    let _ = focus::in_place_to(".sheet-scroll")
-        || focus::in_place_to(".of-rows:not([hidden]) .undoes")
-        || focus::in_place_to(FIRST_FIELD);
+    let _ = focus::to_without_scrolling(".sheet-scroll")
+        || focus::to_without_scrolling(".of-rows:not([hidden]) .undoes")
+        || focus::to_without_scrolling(FIRST_FIELD);
 }
 
 /// The selector of the first field of the panels.

@@ -33,7 +33,7 @@ use crate::view::gallery::long_press;
 use crate::view::gallery::selection::{Selection, SelectionBar};
 use crate::view::parts::glyph::Glyph;
 use crate::view::parts::item_order;
-use crate::view::parts::viewport::{has_coarse_pointer, is_mainly_coarse};
+use crate::view::parts::viewport::{has_coarse_pointer, is_primary_pointer_coarse};
 
 /// A batch that was sent: its progress, buttons and items. Without a composer there is no table to put its items into.
 pub fn run(composer: Option<Composer>, batch: Batch) -> AnyView {
@@ -124,7 +124,7 @@ pub fn run(composer: Option<Composer>, batch: Batch) -> AnyView {
     let on_model_page = matches!(untrack(|| contexts().navigation.route()), Route::Model(_));
     let layout = grid::layout(batch.grid.clone(), combined, shapes, on_model_page);
     let order = memo(move || layout.read().as_ref().map(|blocks| blocks.order()));
-    item_order::make_known(batch.key.clone(), order);
+    item_order::publish_order(batch.key.clone(), order);
     let found = memo({
         let scope = Scope::Batch(batch.key.clone());
         move || {
@@ -142,7 +142,7 @@ pub fn run(composer: Option<Composer>, batch: Batch) -> AnyView {
             let mut found: Vec<GalleryEntry> = filter.find(&entries).cloned().collect();
             // Range selection follows the order on the screen.
             if let Some(order) = &*order.read() {
-                neighbor::put_in_order(&mut found, order);
+                neighbor::sort_in_visual_order(&mut found, order);
             }
             found
         }
@@ -151,7 +151,7 @@ pub fn run(composer: Option<Composer>, batch: Batch) -> AnyView {
         shapes,
         selection: Selection::new(found),
         is_touched: has_coarse_pointer(),
-        is_mainly_touched: is_mainly_coarse(),
+        is_mainly_touched: is_primary_pointer_coarse(),
     };
     let when_sent = dates::time(batch.created, clock::now());
     let article = NodeRef::<Article>::new();

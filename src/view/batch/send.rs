@@ -12,7 +12,7 @@ use wasm_bindgen::JsCast;
 use web_sys::{Element, KeyboardEvent};
 
 use super::composer::Composer;
-use super::made::{made_already, made_rows};
+use super::made::{duplicate_rows, duplicates_note};
 use super::place;
 use super::removed_rows::removed_rows;
 use crate::browser::{location, random};
@@ -22,7 +22,7 @@ use crate::state::contexts::contexts;
 use crate::state::secrets;
 use crate::state::tables::Sending;
 use crate::view::form::{Field, field, secret_fields};
-use crate::view::parts::away::away_note;
+use crate::view::parts::away::unavailable_note;
 use crate::view::parts::glyph::Glyph;
 use crate::view::parts::no_account::no_account;
 use crate::view::parts::not_sent::not_sent;
@@ -40,7 +40,7 @@ pub fn send(
     generate: NodeRef<Button>,
 ) -> AnyView {
     let all = contexts();
-    let away = away_note(model.clone());
+    let away = unavailable_note(model.clone());
     let plan = memo(move || composer.table.read().plan(&composer.schema()));
     let good = move || plan.read().items;
     let bad = memo(move || composer.table.read().bad().count());
@@ -62,7 +62,7 @@ pub fn send(
     let to_send = move || {
         let rows = if replaces.get() { 0 } else { good() };
         let offered = offered().map_or(0, |plan| plan.items);
-        let is_held_up = composer.held_up.read().is_some();
+        let is_held_up = composer.block_message.read().is_some();
         if is_held_up { 0 } else { rows + offered }
     };
     let is_all_sent = memo(move || composer.table.read().is_all_sent());
@@ -71,7 +71,7 @@ pub fn send(
     let typed = secrets::typed(all.session, &composer.schema());
     let which = RwSignal::new(Which::All);
     let made = move || match which.get_untracked() {
-        Which::New => made_rows(composer),
+        Which::New => duplicate_rows(composer),
         _ => Vec::new(),
     };
     let planned = move || {
@@ -102,7 +102,7 @@ pub fn send(
         let mut send =
             |table: &mut Table| table.send_new(&made, &key, &schema, send_defaults, bits, &known);
         let rows = composer.edit(|table| match which.get_untracked() {
-            Which::Added => table.with_added_alone(send),
+            Which::Added => table.with_only_added_rows(send),
             _ => send(table),
         });
         let (count, elsewhere) = (rows.items.len(), rows.sent_elsewhere_message());
@@ -168,7 +168,7 @@ pub fn send(
                     return; // Their problems are shown.
                 }
             }
-            composer.way_back.end();
+            composer.undo_offer.end();
             which.set(pressed_for);
             pressed.set(planned());
             if pressed.get_untracked().needs_confirmation() {
@@ -212,7 +212,7 @@ pub fn send(
         {secret_fields(&composer.schema(), typed, attempted)}
         <div class="form-foot" node_ref=foot>
             {removed_rows(composer)}
-            {made_already(composer, send_new)}
+            {duplicates_note(composer, send_new)}
             {added_rows(composer, Callback::new(move |()| send_only.run(Which::Added)))}
             <button
                 class="button primary"
@@ -227,7 +227,7 @@ pub fn send(
                 <span prop:textContent=label></span>
             </button>
             {place::new_batch(composer, is_below)}
-            <p class="muted" role="status" prop:textContent=text(move || composer.held_up.get().unwrap_or_else(|| {
+            <p class="muted" role="status" prop:textContent=text(move || composer.block_message.get().unwrap_or_else(|| {
                     let table = composer.table.read();
                     match offered() {
                         None if composer.is_held.get() && table.is_all_sent() => {
@@ -333,7 +333,7 @@ fn problems(composer: Composer, count: usize) -> AnyView {
     let lines = dynamic(move || {
         let lines = rows.get().into_iter().map(|row| {
             let message = row.message.clone();
-            let show = move |_| composer.shown_bad.set(Some(row.clone()));
+            let show = move |_| composer.row_to_fix.set(Some(row.clone()));
             view! {
                 <li>
                     <button class="show-row" type="button" title="Show the row" on:click=handler(show)>

@@ -96,8 +96,8 @@ pub fn table_editor(composer: Composer) -> AnyView {
         }))
     };
     effect(move || {
-        if let Some(row) = composer.shown_bad.get() {
-            composer.shown_bad.set(None);
+        if let Some(row) = composer.row_to_fix.get() {
+            composer.row_to_fix.set(None);
             if let Some(sheet) = element.get_untracked() {
                 let seen = seen.get_untracked();
                 let height = row_height.get_untracked() * seen.rem.max(1.0);
@@ -110,7 +110,7 @@ pub fn table_editor(composer: Composer) -> AnyView {
     });
     let clear = move |_| {
         composer.edit(|table| table.clear());
-        focus::once_lost(focus_on_items);
+        focus::when_lost(focus_on_items);
     };
     let add = move |_| {
         let draft = composer.single_form.get_untracked();
@@ -280,11 +280,11 @@ fn row(
     };
     let remove = move |_| {
         composer.edit(|table| table.remove(id));
-        focus::once_lost(move || {
+        focus::when_lost(move || {
             let numbers = composer.table.with_untracked(Table::numbers);
             let nearest = numbers.get(place).or(numbers.last());
             let is_focused = nearest.is_some_and(|number| {
-                focus::in_place_to(&format!("[aria-label='Remove row {number}']"))
+                focus::to_without_scrolling(&format!("[aria-label='Remove row {number}']"))
             });
             if !is_focused {
                 focus_on_items();

@@ -229,7 +229,7 @@ impl FieldList {
     /// moves the content below, such as a button that is being pressed.
     pub fn leave(&self, at: usize) {
         let list = self.clone();
-        pointer::once_up(move || {
+        pointer::when_released(move || {
             // An untouched field is not marked when the user only tabs through it. The form may be disposed by now: a
             // focused control that is removed fires `focusout` too.
             if list.0.fields[at].entry_now().is_some() {

@@ -117,7 +117,7 @@ pub fn step(field: &Field, event: &KeyboardEvent) {
 pub fn roll(field: &Field, dice: &Element) {
     let drawn = seed::seed(&field.parameter, random::bits());
     // On touch screens, typing would focus the field and open the keyboard.
-    if !viewport::is_mainly_coarse() {
+    if !viewport::is_primary_pointer_coarse() {
         field.type_text(drawn.to_string());
         if let Some(dice) = dice.dyn_ref::<HtmlElement>() {
             focus::in_place(dice);

@@ -156,9 +156,9 @@ pub fn fold(form: &Element) {
         let _ = focused.blur();
     }
     if focus::is_lost() {
-        let _ = focus::in_place_to("form > .unfold")
-            || focus::in_place_to(".more-fields > summary")
-            || focus::in_place_to(".model-page .form-scroll");
+        let _ = focus::to_without_scrolling("form > .unfold")
+            || focus::to_without_scrolling(".more-fields > summary")
+            || focus::to_without_scrolling(".model-page .form-scroll");
     }
 }
 
@@ -170,7 +170,7 @@ pub fn close_over_result(form: &Element) {
     }
     let was_open = fold_more(form);
     if focused_in(form).is_some_and(|it| was_open || it.closest(".form-scroll") != Ok(None)) {
-        focus::in_place_to(".form-foot > .primary");
+        focus::to_without_scrolling(".form-foot > .primary");
     }
 }
 
@@ -192,6 +192,6 @@ fn focused_in(form: &Element) -> Option<HtmlElement> {
 pub fn show_problems(form: &Element) {
     let is_at_field = focused_in(form).is_some_and(|it| it.matches(".form-scroll *") == Ok(true));
     if is_one_pane() && !is_at_field {
-        focus::in_place_to(".model-page .form > .form-scroll");
+        focus::to_without_scrolling(".model-page .form > .form-scroll");
     }
 }

@@ -12,7 +12,7 @@ use leptos::prelude::*;
 use crate::reactive::until::until;
 use crate::state::catalog::{Catalog, Load};
 use crate::state::contexts::Contexts;
-use crate::state::tables::KeptTable;
+use crate::state::tables::ModelTable;
 
 /// The result of filling the table of one model.
 #[derive(Debug, Clone)]
@@ -54,7 +54,7 @@ pub async fn schema_of(catalog: Catalog, model: ModelId) -> Result<Arc<Schema>, 
 
 async fn fill_table(catalog: Catalog, model: ModelId, tasks: &[Task]) -> Result<(), String> {
     let schema = schema_of(catalog, model.clone()).await?;
-    let kept = KeptTable::of(&model, &schema);
+    let kept = ModelTable::of(&model, &schema);
     let is_read = kept.is_read();
     until(move || is_read.get().then_some(())).await;
     let rows = tasks.iter().map(|task| rerun::variation(task, &schema));

@@ -4,7 +4,7 @@ use icondata_lu::LuSlidersHorizontal;
 use leptos::prelude::*;
 
 use super::grid;
-use super::narrowing::Narrowing;
+use super::narrowing::UrlFilters;
 use crate::reactive::boxed::{dynamic, handler, memo, text, when};
 use crate::state::contexts::contexts;
 use crate::state::navigation::Navigation;
@@ -17,7 +17,7 @@ use crate::view::parts::search_field::search_field;
 #[component]
 pub fn Filters(
     typed: RwSignal<String>,
-    narrowing: Memo<Narrowing>,
+    narrowing: Memo<UrlFilters>,
     size: RwSignal<f64>,
     /// The day to scroll to.
     day: RwSignal<Option<Day>>,

@@ -7,7 +7,7 @@ use wasm_bindgen::JsCast;
 use web_sys::{Element, HtmlElement};
 
 use crate::browser::frame::after_frame;
-use crate::view::parts::focus::{in_place, in_place_to, is_lost, quoted, to_output};
+use crate::view::parts::focus::{in_place, is_lost, quoted, to_output, to_without_scrolling};
 use crate::view::parts::viewport::rem;
 
 /// Moves the focus after the focused element was removed: to `output`, to the first tile, or to the link that is shown if there
@@ -26,8 +26,10 @@ pub fn restore(output: Option<String>) {
 const WATCH_FRAMES: u32 = 30;
 
 fn restore_to(tile: Option<String>, frames: u32) {
-    let has_focus = tile.as_deref().is_some_and(in_place_to);
-    let _ = has_focus || in_place_to(".tile-open") || in_place_to(".gallery-page .empty a");
+    let has_focus = tile.as_deref().is_some_and(to_without_scrolling);
+    let _ = has_focus
+        || to_without_scrolling(".tile-open")
+        || to_without_scrolling(".gallery-page .empty a");
     if let Some(focused) = document().active_element() {
         watch(focused, tile, frames);
     }

@@ -7,7 +7,7 @@ use leptos::html::Div;
 use leptos::prelude::*;
 
 use super::layout::{DEFAULT_SIZE, GalleryLayout, Layout};
-use super::narrowing::Narrowing;
+use super::narrowing::UrlFilters;
 use super::new_outputs::new_outputs;
 use super::pending::{pending_status, pending_tile};
 use super::selection::Selection;
@@ -62,7 +62,7 @@ pub fn Grid(
     /// Outputs that are not finished yet.
     pending: Memo<Vec<GalleryEntry>>,
     /// The filters of both lists.
-    filters: Memo<(Narrowing, String)>,
+    filters: Memo<(UrlFilters, String)>,
     /// The height of a row in `rem`.
     size: RwSignal<f64>,
     /// The day to scroll to.

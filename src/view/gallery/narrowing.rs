@@ -14,7 +14,7 @@ use crate::view::parts::favorites_chip::FAVORITES;
 
 /// The filters of the gallery that are in the URL.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Narrowing {
+pub struct UrlFilters {
     pub text: String,
     kind: Option<OutputKind>,
     model: Option<ModelId>,
@@ -22,7 +22,7 @@ pub struct Narrowing {
     created: Option<Range<Millis>>,
 }
 
-impl Narrowing {
+impl UrlFilters {
     /// Reads the filters; tracked.
     pub fn of(navigation: Navigation) -> Self {
         let word = navigation.query("kind");

@@ -1,6 +1,6 @@
 use atelier_contract::output::OutputKind;
 use atelier_engine::Task;
-use atelier_studio::batch::differences::names_among_siblings;
+use atelier_studio::batch::differences::distinguishing_names;
 use atelier_studio::gallery::GalleryEntry;
 use leptos::prelude::*;
 
@@ -141,7 +141,7 @@ fn name_in_batch(runner: Runner, task: &ArcRwSignal<Task>) -> Option<String> {
     let task = task.read_untracked();
     let siblings = runner.keys_of_batch(&task.batch.as_ref()?.batch);
     runner.with_tasks_of(&siblings, |tasks| {
-        names_among_siblings(tasks.iter().copied()).remove(&task.key)
+        distinguishing_names(tasks.iter().copied()).remove(&task.key)
     })
 }
 

@@ -128,7 +128,7 @@ async fn send_all(all: Contexts, tasks: Vec<Task>, count: usize) -> usize {
             }
             Err(why) => {
                 // Requests the schema again, for the next press.
-                all.catalog.ask_for_schema(&model);
+                all.catalog.reload_schema(&model);
                 problems.push(format!("{name}: {why}"));
                 continue;
             }

@@ -9,7 +9,7 @@ use atelier_studio::list::window;
 use leptos::prelude::*;
 
 use super::layout::{GalleryLayout, Layout};
-use super::narrowing::Narrowing;
+use super::narrowing::UrlFilters;
 use super::tile::TileRect;
 use crate::reactive::boxed::{effect, memo, spawn};
 use crate::view::parts::viewport::Viewport;
@@ -29,7 +29,7 @@ pub struct Windowed {
     pub days: Vec<DaySpan>,
     /// The number of outputs that were added above the visible ones.
     pub arrived: isize,
-    filters: (Narrowing, String),
+    filters: (UrlFilters, String),
     viewport: Viewport,
     is_downward: bool,
     /// The distance by which the visible tiles have moved down since `viewport` was measured, in px.
@@ -44,7 +44,7 @@ pub struct Sources {
     pub gallery_layout: GalleryLayout,
     pub viewport: RwSignal<Viewport>,
     /// The filters of the list.
-    pub filters: Memo<(Narrowing, String)>,
+    pub filters: Memo<(UrlFilters, String)>,
     /// The output whose tile had the focus last. It is always built, so that the focus is not lost.
     pub focused: RwSignal<Option<String>>,
 }

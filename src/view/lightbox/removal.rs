@@ -130,9 +130,9 @@ pub fn keep_focus(shown: Memo<Option<String>>) {
         after_frame(move || {
             if focus::is_lost() {
                 // Without scrolling: the panel may be below the picture, which must stay visible.
-                let _ = focus::in_place_to("dialog.lightbox[open] .lightbox-panel")
+                let _ = focus::to_without_scrolling("dialog.lightbox[open] .lightbox-panel")
                     // In full screen the panel is not displayed.
-                    || focus::in_place_to("dialog.lightbox[open] .lightbox-body");
+                    || focus::to_without_scrolling("dialog.lightbox[open] .lightbox-body");
             }
         });
     });

@@ -12,7 +12,7 @@ use crate::state::batches::Batches;
 use crate::state::contexts::contexts;
 use crate::state::gallery::Gallery;
 use crate::state::navigation::Navigation;
-use crate::view::gallery::narrowing::Narrowing;
+use crate::view::gallery::narrowing::UrlFilters;
 use crate::view::model::mode::{Mode, mode};
 use crate::view::parts::item_order;
 
@@ -56,7 +56,7 @@ impl Sequence {
         let navigation = all.navigation;
         let shown = memo(move || navigation.query(SHOWN));
         let gallery = Gallery::new(all.runner);
-        let narrowing = memo(move || Narrowing::of(navigation));
+        let narrowing = memo(move || UrlFilters::of(navigation));
         let mode = mode();
         let scope = memo(move || {
             let batch = shown.read().as_deref().and_then(|it| batch_below(it, mode));
@@ -77,7 +77,7 @@ impl Sequence {
             if let Scope::Batch(batch) = &filter.scope
                 && let Some(order) = item_order::of(batch)
             {
-                neighbor::put_in_order(&mut found, &order);
+                neighbor::sort_in_visual_order(&mut found, &order);
             }
             found
         });

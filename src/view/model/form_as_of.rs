@@ -33,7 +33,7 @@ pub fn form_as_of(model: ModelId, shown: ShownSchema) -> AnyView {
         is_requesting.set(true);
         // The list of models shows whether the service is available again, and is requested again automatically.
         catalog.load_models();
-        catalog.ask_for_schema(&model);
+        catalog.reload_schema(&model);
     };
     as_of::line(message, label, act)
 }

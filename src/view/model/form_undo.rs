@@ -49,7 +49,7 @@ impl FormUndo {
                 this.last.set_value(draft.get_untracked());
             } else {
                 // Dragging a slider is one change.
-                pointer::once_up(move || this.record());
+                pointer::when_released(move || this.record());
             }
         });
         this

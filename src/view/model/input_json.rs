@@ -189,8 +189,8 @@ impl InputJson {
         let discard = move |_| {
             self.discard();
             // The button disappears.
-            focus::once_lost(|| {
-                focus::in_place_to(".model-page .form-scroll");
+            focus::when_lost(|| {
+                focus::to_without_scrolling(".model-page .form-scroll");
             });
         };
         view! {
@@ -290,7 +290,7 @@ impl InputJson {
                 self.parsed.set(Some(renamed.clone()));
                 self.text.set(text);
                 draft.set(renamed);
-                focus::once_lost(move || self.focus());
+                focus::when_lost(move || self.focus());
             }
         });
         let rename = Callback::new(move |(name, to): (String, Option<String>)| {
@@ -338,7 +338,7 @@ impl InputJson {
         // Wait until the pointer is released: the message moves the button "Generate", which may be the pressed element.
         // The page may be disposed by then.
         let blur = move |_: web_sys::FocusEvent| {
-            pointer::once_up(move || {
+            pointer::when_released(move || {
                 self.has_left.try_set(true);
             });
         };

@@ -241,8 +241,8 @@ pub fn note(
                 loaded.set(Loaded::Nothing);
                 is_recipe.set(false);
                 // The button disappears: move the focus to the form.
-                focus::once_lost(|| {
-                    focus::in_place_to(".model-page .form-scroll");
+                focus::when_lost(|| {
+                    focus::to_without_scrolling(".model-page .form-scroll");
                 });
             };
             let take = move |difference: &InputChange| apply_suggestion(difference, loaded, draft);
@@ -281,9 +281,9 @@ fn apply_suggestion(difference: &InputChange, loaded: RwSignal<Loaded>, draft: R
         }
     });
     // The button disappears, and the remaining ones are rendered again.
-    focus::once_lost(|| {
-        let _ = focus::in_place_to(".loaded-note li button")
-            || focus::in_place_to(".model-page .form-scroll");
+    focus::when_lost(|| {
+        let _ = focus::to_without_scrolling(".loaded-note li button")
+            || focus::to_without_scrolling(".model-page .form-scroll");
     });
 }
 

@@ -21,7 +21,7 @@ use crate::reactive::boxed::{derived, dynamic, effect, handler, memo, text, when
 use crate::state::contexts::contexts;
 use crate::state::secrets;
 use crate::view::form::{Field, Fields, ProblemSummary, field, sheet, unknown_names};
-use crate::view::parts::away::away_note;
+use crate::view::parts::away::unavailable_note;
 use crate::view::parts::glyph::Glyph;
 use crate::view::parts::{dialog, focus, viewport};
 use crate::view::task::inputs::copy_link;
@@ -122,7 +122,7 @@ pub fn OneForm(
         if let Some(fields) = fields.get_untracked() {
             fields.set_scroll_top(0);
             // The button disappears.
-            focus::once_lost(move || focus::in_place(&fields));
+            focus::when_lost(move || focus::in_place(&fields));
         }
     };
     // A press on the backdrop closes the sheet. The backdrop is part of the form element.
@@ -139,7 +139,7 @@ pub fn OneForm(
     pointer::follow();
     // Ignore the second click of a double click if another element has moved under the pointer.
     let ignore_stray_click = move |event: leptos::ev::MouseEvent| {
-        if pointer::is_astray(&event) {
+        if pointer::is_stray_click(&event) {
             event.prevent_default();
             event.stop_propagation();
         }
@@ -168,7 +168,7 @@ pub fn OneForm(
         })
     };
     focus_first_field(schema.clone(), draft);
-    let away = away_note(model.clone());
+    let away = unavailable_note(model.clone());
     let cooldown = submission.cooldown.is_active(draft);
     let cooldown = derived(move || cooldown.get().then_some("true"));
     let fixed_seed = fixed_seed(schema.clone(), draft);
@@ -277,8 +277,8 @@ fn unknown_names_note(schema: Arc<Schema>, draft: RwSignal<Draft>, json: InputJs
     let rename = Callback::new(move |(name, to): (String, Option<String>)| {
         draft.update(|draft| *draft = input_json::renamed(draft, &name, to.as_deref()));
         // The button disappears.
-        focus::once_lost(|| {
-            focus::in_place_to(".form-fields :is(textarea, input, select)");
+        focus::when_lost(|| {
+            focus::to_without_scrolling(".form-fields :is(textarea, input, select)");
         });
     });
     view! {

@@ -13,7 +13,7 @@ use web_sys::HtmlInputElement;
 use crate::browser::{download, file};
 use crate::reactive::boxed::{dynamic, effect, handler, memo, spawn, text, when};
 use crate::state::contexts::contexts;
-use crate::state::presets::KeptPresets;
+use crate::state::presets::StoredPresets;
 use crate::view::parts::glyph::Glyph;
 use crate::view::parts::{dialog, focus, focus_return, viewport};
 
@@ -43,7 +43,7 @@ pub fn dialog(
     draft: RwSignal<Draft>,
     load: impl Fn(Draft) + Clone + Send + Sync + 'static,
 ) -> AnyView {
-    let stored = KeptPresets::of(model);
+    let stored = StoredPresets::of(model);
     let dialog = NodeRef::<Dialog>::new();
     dialog::follow(dialog, is_open.into());
     follow_history(is_open);
@@ -140,8 +140,8 @@ pub fn dialog(
             on:close=handler(move |_: web_sys::Event| {
                 close();
                 // The button that opened the dialog may be hidden by now. The focus keeps a form open that is a sheet.
-                focus::once_lost(|| {
-                    focus::in_place_to(".model-page .form-scroll");
+                focus::when_lost(|| {
+                    focus::to_without_scrolling(".model-page .form-scroll");
                 });
             })
         >
@@ -178,16 +178,16 @@ fn follow_history(is_open: RwSignal<bool>) {
 }
 
 /// Restores the removed preset and moves the focus to it, because the Undo button disappears.
-fn restore(stored: KeptPresets) {
+fn restore(stored: StoredPresets) {
     let removed = stored.removed.get_untracked();
     stored.undo();
     let apply = removed.map(|(name, _)| format!("Apply {name}"));
     let apply = apply.map(|label| format!(".presets [aria-label={}]", focus::quoted(&label)));
-    focus_return::once_built(apply.into_iter().chain([NAME_FIELD.to_owned()]).collect());
+    focus_return::when_rendered(apply.into_iter().chain([NAME_FIELD.to_owned()]).collect());
 }
 
 /// Removes a preset and moves the focus to the next one, or to the last one.
-fn remove_preset(stored: KeptPresets, name: &str) {
+fn remove_preset(stored: StoredPresets, name: &str) {
     let presets = stored.presets.read_untracked();
     let at = presets.iter().position(|preset| preset.name == name);
     drop(presets);
@@ -195,14 +195,14 @@ fn remove_preset(stored: KeptPresets, name: &str) {
     let at = at.unwrap_or_default();
     let selector =
         |place: usize| format!(".preset-list > li:nth-child({place}) > button:last-child");
-    focus_return::once_built(vec![selector(at + 1), selector(at), NAME_FIELD.to_owned()]);
+    focus_return::when_rendered(vec![selector(at + 1), selector(at), NAME_FIELD.to_owned()]);
 }
 
 /// CSS selector of the field for the name of a preset.
 const NAME_FIELD: &str = ".preset-save input";
 
 /// Imports the presets of the chosen file.
-fn import(stored: KeptPresets, event: &leptos::ev::Event) {
+fn import(stored: StoredPresets, event: &leptos::ev::Event) {
     let input = event
         .target()
         .and_then(|it| it.dyn_into::<HtmlInputElement>().ok());
@@ -229,7 +229,7 @@ fn import(stored: KeptPresets, event: &leptos::ev::Event) {
 }
 
 fn row(
-    stored: KeptPresets,
+    stored: StoredPresets,
     preset: Preset,
     load: impl Fn(Draft) + Send + Sync + 'static,
 ) -> AnyView {

@@ -134,7 +134,7 @@ pub fn ResultRegion(
     });
     // If the result has its own pane, rendering it later shifts nothing: render the form first. A hidden page gets no
     // animation frames, so it renders both at once.
-    let is_deferred = RwSignal::new(viewport::is_beside() && is_visible());
+    let is_deferred = RwSignal::new(viewport::is_side_by_side() && is_visible());
     if is_deferred.get_untracked() {
         after_frame(move || {
             is_deferred.try_set(false);
@@ -175,7 +175,7 @@ pub fn ResultRegion(
                 <p>"Results appear here."</p>
                 <p class="muted">
                     <span prop:textContent=estimate></span>
-                    <span hidden=when(move || runner.unkept_message().is_some())>
+                    <span hidden=when(move || runner.unstored_message().is_some())>
                         " Tasks keep running if you leave this page."
                     </span>
                 </p>

@@ -34,7 +34,7 @@ pub fn ModelsPage() -> impl IntoView {
     let deferred = contexts().deferred;
     // Whether the deferred part may still provide a cached list.
     let may_be_cached = move || {
-        let will_look = !matches!(deferred.state(), State::Missing(_) | State::Leaving);
+        let will_look = !matches!(deferred.state(), State::Missing(_) | State::Reloading);
         will_look && !catalog.has_looked()
     };
     view! {

@@ -7,7 +7,7 @@ use crate::reactive::boxed::{memo, text, when};
 use crate::state::contexts::contexts;
 
 /// Returns the note, hidden while the model is available.
-pub fn away_note(model: ModelId) -> AnyView {
+pub fn unavailable_note(model: ModelId) -> AnyView {
     let catalog = contexts().catalog;
     let note = memo(move || {
         let reason = catalog.model(&model)?.unavailable_reason;

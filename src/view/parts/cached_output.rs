@@ -6,7 +6,7 @@ use crate::reactive::boxed::spawn;
 use crate::state::contexts::contexts;
 
 /// Returns an empty signal for the object URL of a stored output. The URL is revoked when the current owner is disposed.
-pub fn address_of_copy() -> RwSignal<String> {
+pub fn object_url_signal() -> RwSignal<String> {
     let address = RwSignal::new(String::new());
     on_cleanup(move || {
         if let Some(address) = address.try_get_untracked() {
@@ -22,7 +22,7 @@ pub fn address_of_copy() -> RwSignal<String> {
 /// For an output that was sent inside a reply, this is an object URL of the stored file, empty until the file is read.
 /// `on_gone`: called if the file isn't stored.
 pub fn stored_file(name: &str, url: &str, on_gone: impl FnOnce() + 'static) -> RwSignal<String> {
-    let address = address_of_copy();
+    let address = object_url_signal();
     if !stored_output::is_reference(url) {
         address.set(url.to_owned());
         return address;

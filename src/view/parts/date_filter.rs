@@ -46,7 +46,7 @@ pub fn dates(navigation: Navigation, more: impl IntoAny) -> AnyView {
         navigation.set_query("from", None);
         navigation.set_query("to", None);
         // The button disappears.
-        focus::once_lost(|| {
+        focus::when_lost(|| {
             focus::to(&format!("#{DATES} input"));
         });
     };

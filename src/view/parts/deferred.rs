@@ -28,7 +28,7 @@ pub fn deferred<F: Functions>(
 /// Returns the placeholder, or a message about why the part could not be loaded with a button.
 fn missing(state: State, act: Box<dyn Fn()>) -> AnyView {
     let (what, why, button) = match state {
-        State::Leaving => (
+        State::Reloading => (
             "Atelier has been updated.",
             "This page reloads once its requests are answered. Your input is kept.",
             "",
@@ -48,7 +48,7 @@ fn missing(state: State, act: Box<dyn Fn()>) -> AnyView {
             "A part of Atelier could not be fetched, although its host answers.",
             "Try again",
         ),
-        State::Here | State::Waiting | State::Coming | State::Missing(None) => {
+        State::Here | State::Waiting | State::Loading | State::Missing(None) => {
             return view! { <div class="skeleton tall" role="status" aria-label="Opening"></div> }
                 .into_any();
         }

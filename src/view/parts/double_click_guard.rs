@@ -31,7 +31,7 @@ impl DoubleClickGuard {
     }
 
     /// Prevents navigation if the second half of a double click hits a link that has moved under the pointer.
-    pub fn keep_from_links(self, click: &web_sys::MouseEvent) {
+    pub fn prevent_link_click(self, click: &web_sys::MouseEvent) {
         let target = event_target::<web_sys::Element>(click);
         let is_link = target.closest("a").is_ok_and(|link| link.is_some());
         if is_link && untrack(|| self.is_pressed()) {

@@ -37,7 +37,7 @@ pub fn quoted(text: &str) -> String {
 }
 
 /// Focuses the first element that matches a selector, like [`to`], but without scrolling to it.
-pub fn in_place_to(selector: &str) -> bool {
+pub fn to_without_scrolling(selector: &str) -> bool {
     let found = document().query_selector(selector).ok().flatten();
     let element = found.and_then(|found| found.dyn_into::<HtmlElement>().ok());
     element.is_some_and(|element| {
@@ -47,7 +47,7 @@ pub fn in_place_to(selector: &str) -> bool {
 }
 
 /// Runs a function in the next frame if the focused element is gone by then.
-pub fn once_lost(act: impl FnOnce() + 'static) {
+pub fn when_lost(act: impl FnOnce() + 'static) {
     after_frame(move || {
         if is_lost() {
             act();

@@ -18,7 +18,7 @@ thread_local! {
     /// The element outside of dialogs that had the focus last.
     static LAST: RefCell<Option<HtmlElement>> = const { RefCell::new(None) };
     static LISTENING: OnceCell<EventListener> = const { OnceCell::new() };
-    /// Number of calls of [`once_built`].
+    /// Number of calls of [`when_rendered`].
     static CALLS: Cell<u32> = const { Cell::new(0) };
 }
 
@@ -65,7 +65,7 @@ fn restore(frames: u32) {
             focus::in_place(&last);
         }
         if focus::is_lost() {
-            focus::in_place_to("main");
+            focus::to_without_scrolling("main");
         }
     });
 }
@@ -73,7 +73,7 @@ fn restore(frames: u32) {
 /// Focuses the first element that matches one of these selectors within some frames, or else the page as a whole.
 ///
 /// Does nothing if another element has the focus. A later call replaces this one.
-pub fn once_built(selectors: Vec<String>) {
+pub fn when_rendered(selectors: Vec<String>) {
     const MAX_FRAMES: u32 = 10;
     let call = CALLS.get() + 1;
     CALLS.set(call);
@@ -83,11 +83,14 @@ pub fn once_built(selectors: Vec<String>) {
 fn try_focus(selectors: Vec<String>, call: u32, frames: u32) {
     after_frame(move || {
         let is_replaced = CALLS.get() != call;
-        if is_replaced || !focus::is_lost() || selectors.iter().any(|it| focus::in_place_to(it)) {
+        if is_replaced
+            || !focus::is_lost()
+            || selectors.iter().any(|it| focus::to_without_scrolling(it))
+        {
             return;
         }
         match frames {
-            0 => drop(focus::in_place_to("main")),
+            0 => drop(focus::to_without_scrolling("main")),
             _ => try_focus(selectors, call, frames - 1),
         }
     });

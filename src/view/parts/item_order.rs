@@ -10,7 +10,7 @@ thread_local! {
 }
 
 /// Publishes the order until the current owner is disposed. `order`: `None` for the original order of the batch.
-pub fn make_known(batch: BatchKey, order: Memo<Option<Vec<usize>>>) {
+pub fn publish_order(batch: BatchKey, order: Memo<Option<Vec<usize>>>) {
     let shown = SHOWN.with(Clone::clone);
     effect({
         let (batch, shown) = (batch.clone(), shown.clone());

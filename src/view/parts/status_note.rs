@@ -40,7 +40,7 @@ impl StatusNote {
     }
 
     /// Shows a message followed by a link.
-    pub fn say_with(self, text: String, label: &'static str, href: String) {
+    pub fn say_with_link(self, text: String, label: &'static str, href: String) {
         let link = Some((label, href));
         self.show(Message { text, link });
     }

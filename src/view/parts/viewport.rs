@@ -104,7 +104,7 @@ pub fn left(element: NodeRef<Div>) -> RwSignal<Viewport> {
 /// disposed.
 ///
 /// This is its own height plus the free space at the end of the pane. It is infinite if the page scrolls instead of a pane.
-pub fn left_in_pane(element: NodeRef<Div>) -> RwSignal<Viewport> {
+pub fn free_height_in_pane(element: NodeRef<Div>) -> RwSignal<Viewport> {
     follow(
         element,
         |element| element.clone().into(),
@@ -120,7 +120,7 @@ pub fn left_in_pane(element: NodeRef<Div>) -> RwSignal<Viewport> {
 
 fn pane_height(element: &HtmlDivElement) -> Option<f64> {
     let pane = element.closest(RESULT_PANE).ok().flatten();
-    let pane = pane.filter(|_| is_beside())?;
+    let pane = pane.filter(|_| is_side_by_side())?;
     Some((element.get_bounding_client_rect().height() + free_height_at_end(&pane)).max(0.0))
 }
 
@@ -266,20 +266,20 @@ pub fn pane_width() -> f64 {
 const SIDE_BY_SIDE: &str = "(min-width: 64rem) and (min-height: 34rem)";
 
 /// Returns whether a batch and its table are next to each other.
-pub fn is_beside() -> bool {
+pub fn is_side_by_side() -> bool {
     matches(SIDE_BY_SIDE)
 }
 
-/// Returns a signal of [`is_beside`], updated until the current owner is disposed.
+/// Returns a signal of [`is_side_by_side`], updated until the current owner is disposed.
 pub fn beside() -> RwSignal<bool> {
-    let beside = RwSignal::new(is_beside());
+    let beside = RwSignal::new(is_side_by_side());
     let listener = window()
         .match_media(SIDE_BY_SIDE)
         .ok()
         .flatten()
         .map(|query| {
             EventListener::new(&query, "change", move |_| {
-                beside.try_set(is_beside());
+                beside.try_set(is_side_by_side());
             })
         });
     let listener = StoredValue::new_local(listener);
@@ -302,7 +302,7 @@ pub fn has_coarse_pointer() -> bool {
 }
 
 /// Returns whether the primary input device is a touch screen.
-pub fn is_mainly_coarse() -> bool {
+pub fn is_primary_pointer_coarse() -> bool {
     matches("(pointer: coarse)")
 }
 

@@ -53,7 +53,7 @@ pub fn output_cache(fields: SettingsFields) -> AnyView {
         fields.choose(|settings| settings.keep = is_wanted);
         if is_wanted {
             storage::ask_to_persist();
-            runner.keep_all();
+            runner.request_all_copies();
         }
     };
     keep_limit.update(|limit| *limit = output_cache::valid_limit(*limit));

@@ -32,7 +32,7 @@ pub fn status() -> AnyView {
     let now = ticker(1_000);
     let sentence = memo(move || match runner.block_reason() {
         Some(block_reason) => Some(block_reason.user_message(now.get())),
-        None if outage::is_said_by_page(all) => None,
+        None if outage::is_shown_by_page(all) => None,
         None => outage::message(all),
     });
     let is_over = when(move || sentence.read().is_none());
@@ -78,8 +78,8 @@ pub fn status() -> AnyView {
         });
         end.forget();
     };
-    let unstored_message = memo(move || runner.unkept_message());
-    let other_accounts_message = memo(move || runner.of_other_accounts().user_message());
+    let unstored_message = memo(move || runner.unstored_message());
+    let other_accounts_message = memo(move || runner.tasks_of_other_accounts().user_message());
     view! {
         <div class="limit" role="status" translate="no">
             <p class="limit-line" hidden=when(move || other_accounts_message.read().is_none())>

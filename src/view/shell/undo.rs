@@ -102,7 +102,7 @@ pub fn Undo() -> impl IntoView {
             [tile, link]
         });
         let selectors = std::iter::once(LARGE.to_owned()).chain(selectors);
-        focus_return::once_built(selectors.collect());
+        focus_return::when_rendered(selectors.collect());
     };
     view! {
         <div class="undo" hidden=when(move || removed.read().is_empty())>

@@ -108,7 +108,7 @@ impl Again {
         } else if let Some(Sent { count, route, .. }) = sent {
             let message = repeated_message(count);
             self.answer
-                .say_with(message, link_label(count), route.path());
+                .say_with_link(message, link_label(count), route.path());
         }
     }
 
@@ -136,7 +136,7 @@ impl Again {
             }
             Load::Failed(_) => {
                 let catalog = self.contexts.catalog;
-                self.model.with_value(|model| catalog.ask_for_schema(model));
+                self.model.with_value(|model| catalog.reload_schema(model));
                 return answer
                     .say("Not sent: the model's inputs could not be loaded. Press again.".into());
             }
@@ -161,13 +161,13 @@ impl Again {
                     1 => format!("Sent{other}."),
                     n => format!("Sent {n}, each{other}."),
                 };
-                answer.say_with(message, link_label(count), href);
+                answer.say_with_link(message, link_label(count), href);
             }
             Err(differences) => {
                 let first = differences.into_iter().next();
                 let why = first.map_or_else(String::new, |difference| difference.message);
                 let href = edit::address(&task);
-                answer.say_with(
+                answer.say_with_link(
                     format!("Not sent: the model has changed. {why}"),
                     "Edit it",
                     href,

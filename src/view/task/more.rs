@@ -1,7 +1,7 @@
 //! The menu of less frequent actions.
 
 use atelier_contract::output::SafeUrl;
-use atelier_studio::output::output_access::NoFile;
+use atelier_studio::output::output_access::MissingFileReason;
 use futures::future::FutureExt;
 use icondata_core::Icon;
 use icondata_lu::{LuEllipsis, LuExternalLink};
@@ -95,7 +95,7 @@ pub fn copy_url(shown: &ShownOutput) -> AnyView {
         async move {
             let address = output_file::address(runner, &url, &name).await;
             if address.is_none() {
-                notices.problem(NoFile::NotStored.user_message());
+                notices.problem(MissingFileReason::NotStored.user_message());
             }
             address
         }

@@ -49,11 +49,11 @@ pub fn offer(task: ArcRwSignal<Task>, now: RwSignal<Millis>) -> AnyView {
     let accept = move |_| {
         notification_choice::choose(all, true);
         notification_choice::ask(all, || {});
-        focus::once_lost(to_page);
+        focus::when_lost(to_page);
     };
     let decline = move |_| {
         notification_choice::choose(all, false);
-        focus::once_lost(to_page);
+        focus::when_lost(to_page);
     };
     dynamic(move || {
         match is_offered.get() && is_mine.get() {
@@ -79,5 +79,5 @@ pub fn offer(task: ArcRwSignal<Task>, now: RwSignal<Millis>) -> AnyView {
 }
 
 fn to_page() {
-    let _ = focus::in_place_to("main");
+    let _ = focus::to_without_scrolling("main");
 }

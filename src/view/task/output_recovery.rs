@@ -6,7 +6,7 @@ use atelier_contract::output::{OutputKind, SafeUrl};
 use atelier_engine::output_recovery::{ASK_MS, Facts, File, Step, explanation};
 use atelier_engine::{Action, Task, stored_output};
 use atelier_studio::output::download_name::download_name;
-use atelier_studio::output::output_access::NoFile;
+use atelier_studio::output::output_access::MissingFileReason;
 use futures::future::{Either, FutureExt, select};
 use gloo_timers::future::TimeoutFuture;
 use leptos::prelude::*;
@@ -88,7 +88,7 @@ async fn recover_output(contexts: Contexts, shown: ShownOutput) {
                 let file = file_at(&safe).await;
                 let keeps_outputs = session.keep_limit().is_some();
                 message.try_set(explanation(file, facts.is_foreign, keeps_outputs));
-                if file.is_worth_another_try() {
+                if file.may_succeed_later() {
                     retry_signal::since(retries_before).await;
                     message.try_set(String::new());
                 }
@@ -175,7 +175,7 @@ async fn load_copy(
 /// # Errors
 ///
 /// Why the address failed, if there is no copy either.
-pub async fn fetch(contexts: Contexts, shown: &ShownOutput) -> Result<Blob, NoFile> {
+pub async fn fetch(contexts: Contexts, shown: &ShownOutput) -> Result<Blob, MissingFileReason> {
     let address = contexts.session.settings_untracked().address;
     match output_file::fetch(&shown.url, address.as_str()).await {
         Err(error) => {
@@ -204,7 +204,10 @@ pub fn save(contexts: Contexts, shown: ShownOutput, busy: RwSignal<bool>) {
             Err(reason) => {
                 let mut message =
                     format!("The output was not downloaded. {}", reason.user_message());
-                if !matches!(reason, NoFile::Unreadable | NoFile::NotStored) {
+                if !matches!(
+                    reason,
+                    MissingFileReason::Unreadable | MissingFileReason::NotStored
+                ) {
                     message.push_str(" Open it and save it from there.");
                 }
                 contexts.notices.problem(message);

@@ -5,7 +5,7 @@ use atelier_engine::{Millis, Task};
 use leptos::prelude::*;
 
 use crate::state::known_files;
-use crate::view::parts::cached_output::address_of_copy;
+use crate::view::parts::cached_output::object_url_signal;
 
 /// An output of a task, as a view shows it.
 #[derive(Clone)]
@@ -32,7 +32,7 @@ impl ShownOutput {
             url,
             position,
             since,
-            copy: address_of_copy(),
+            copy: object_url_signal(),
             message: RwSignal::new(String::new()),
         }
     }

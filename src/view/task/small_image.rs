@@ -16,7 +16,7 @@ use crate::browser::storage::thumbnails;
 use crate::browser::{http, picture};
 use crate::reactive::boxed::{dynamic, effect, spawn};
 use crate::state::contexts::contexts;
-use crate::view::parts::cached_output::address_of_copy;
+use crate::view::parts::cached_output::object_url_signal;
 use crate::view::parts::media::MediaView;
 
 /// The size in bytes of the largest file from which a thumbnail is made.
@@ -40,7 +40,7 @@ enum Source {
 /// The image at `url`, of the output `name`.
 pub fn small_image(name: String, url: String, on_gone: Callback<()>) -> AnyView {
     let source = RwSignal::new(Source::Unknown);
-    let small = address_of_copy();
+    let small = object_url_signal();
     // Shows the thumbnail and returns true if there is one.
     let show_small = move |picture: Option<Blob>| {
         let address = picture.and_then(|it| Url::create_object_url_with_blob(&it).ok());

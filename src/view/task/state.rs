@@ -78,7 +78,7 @@ pub(super) fn wait_line(task: &Task, now: Millis) -> Option<String> {
 /// Adds that the page may be closed, if tasks are stored. If not, the warning at the top of the page explains what closing
 /// means. Tracked.
 fn with_close_hint(message: String) -> String {
-    match contexts().runner.unkept_message() {
+    match contexts().runner.unstored_message() {
         Some(_) => message,
         None => format!("{message} You can close this page."),
     }

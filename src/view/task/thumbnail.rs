@@ -8,7 +8,7 @@ use super::small_image::small_image;
 use crate::reactive::boxed::{dynamic, memo, text, when};
 use crate::state::contexts::contexts;
 use crate::state::known_files;
-use crate::view::parts::cached_output::address_of_copy;
+use crate::view::parts::cached_output::object_url_signal;
 use crate::view::parts::glyph::Glyph;
 use crate::view::parts::media::MediaView;
 
@@ -54,7 +54,7 @@ pub fn thumbnail(task: &ArcRwSignal<Task>) -> AnyView {
 /// A thumbnail of the output `name`, or of its copy if the address is dead.
 pub fn small_output(name: String, url: String, kind: OutputKind) -> AnyView {
     let contexts = contexts();
-    let copy = address_of_copy();
+    let copy = object_url_signal();
     let was_looked_for = RwSignal::new(!stored_output::is_reference(&url));
     if !was_looked_for.get_untracked() {
         let of = (url.clone(), kind);

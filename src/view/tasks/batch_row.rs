@@ -1,7 +1,7 @@
 use crate::state::contexts::contexts;
 use atelier_engine::{BatchKey, Task, TaskKey};
 use atelier_studio::batch::differences::Difference;
-use atelier_studio::batch::naming::{differences_besides_name, found_label};
+use atelier_studio::batch::naming::{found_label, unnamed_differences};
 use atelier_studio::batch::reasons::reasons_message;
 use atelier_studio::batch::summary::{last_retry, when_sent};
 use atelier_studio::batch::{Batch, Counts, Part};
@@ -71,8 +71,7 @@ pub fn BatchRow(
         let tasks = tasks.clone();
         move || {
             let name = name.get();
-            let found =
-                runner.with_tasks_of(&tasks, |tasks| differences_besides_name(&name, tasks));
+            let found = runner.with_tasks_of(&tasks, |tasks| unnamed_differences(&name, tasks));
             found.iter().map(chip).collect_view().into_any()
         }
     };

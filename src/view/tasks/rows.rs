@@ -2,7 +2,7 @@ use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use atelier_engine::{BatchKey, TaskKey};
-use atelier_studio::batch::naming::has_differences_besides_name;
+use atelier_studio::batch::naming::has_unnamed_differences;
 use atelier_studio::gallery::anchor::{self, ItemPosition};
 use atelier_studio::history::HistoryRow;
 use atelier_studio::list::window::Stack;
@@ -103,7 +103,7 @@ pub fn Rows(
     view! {
         <div
             class="task-rows"
-            on:click=handler(move |click| held.keep_from_links(&click))
+            on:click=handler(move |click| held.prevent_link_click(&click))
             node_ref=element
             style:height=list.height()
         >
@@ -186,6 +186,6 @@ fn is_explained(all: Contexts, batch: &BatchKey, tasks: &[TaskKey]) -> bool {
     first.can_retry()
         || tasks.any(|task| {
             let task = task.read_untracked();
-            task.can_retry() || has_differences_besides_name(&name, &first, &task)
+            task.can_retry() || has_unnamed_differences(&name, &first, &task)
         })
 }

@@ -219,7 +219,7 @@ impl Browser {
     /// # Errors
     ///
     /// The app does not start within a minute.
-    pub async fn is_at_work(&self) -> Result<()> {
+    pub async fn wait_until_started(&self) -> Result<()> {
         until("the app to start", Duration::from_secs(60), async || {
             let is_started = "return !document.getElementById('boot')";
             Ok(match self.run(is_started, vec![]).await? == true {
@@ -266,7 +266,7 @@ impl Browser {
     /// # Errors
     ///
     /// There are fewer, or more, within a minute.
-    pub async fn downloaded(&self, count: usize, extension: &str) -> Result<Vec<PathBuf>> {
+    pub async fn wait_for_downloads(&self, count: usize, extension: &str) -> Result<Vec<PathBuf>> {
         let what = format!("{count} downloads with extension {extension}");
         let mut last_change = (Instant::now(), BTreeMap::new());
         until(what, Duration::from_secs(60), async || {

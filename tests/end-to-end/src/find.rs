@@ -117,7 +117,7 @@ impl Browser {
     ///
     /// There is not exactly one within a minute. The error lists what was found instead.
     pub async fn find(&self, query: &Query) -> Result<Element> {
-        self.find_for(query, TIMEOUT).await
+        self.find_with_limit(query, TIMEOUT).await
     }
 
     /// Does the same with another time limit.
@@ -125,7 +125,7 @@ impl Browser {
     /// # Errors
     ///
     /// As for [`Self::find`], with another limit.
-    pub async fn find_for(&self, query: &Query, limit: Duration) -> Result<Element> {
+    pub async fn find_with_limit(&self, query: &Query, limit: Duration) -> Result<Element> {
         until(query, limit, async || {
             let (mut found, others) = self.find_now(query).await?;
             Ok(match found.len() {
@@ -173,7 +173,7 @@ impl Browser {
     /// # Errors
     ///
     /// An element still matches after a minute.
-    pub async fn find_gone(&self, query: &Query) -> Result<()> {
+    pub async fn wait_until_gone(&self, query: &Query) -> Result<()> {
         until(
             format!("no element that matches {query}"),
             TIMEOUT,
@@ -192,7 +192,7 @@ impl Browser {
     /// # Errors
     ///
     /// The text does not appear within `limit`. The error contains the text of the page.
-    pub async fn see_text(&self, text: &str, limit: Duration) -> Result<()> {
+    pub async fn wait_for_text(&self, text: &str, limit: Duration) -> Result<()> {
         until(format!("the text “{text}”"), limit, async || {
             let shown = self.run("return document.body.innerText", vec![]).await?;
             let shown = shown.as_str().unwrap_or_default();

@@ -18,7 +18,7 @@ pub async fn generate(browser: &Browser, address: &str, model: &str, prompt: &st
     browser.fill(&starting("textbox", "prompt"), prompt).await?;
     browser.press(&by("button", "Generate")).await?;
     browser
-        .find_for(&by("button", "Run again"), TIMEOUT)
+        .find_with_limit(&by("button", "Run again"), TIMEOUT)
         .await?;
     Ok(())
 }

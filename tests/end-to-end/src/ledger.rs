@@ -10,7 +10,7 @@ pub struct Ledger {
     /// How many times the user submitted each prompt, with Generate or Resubmit.
     pub asked: BTreeMap<String, usize>,
     /// Prompts whose tasks need not complete: they are dismissed or undone, or fail on purpose.
-    pub given_up: BTreeSet<String>,
+    pub exempt_prompts: BTreeSet<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -32,7 +32,7 @@ impl Ledger {
 
     /// Returns the prompts whose tasks must complete.
     pub fn expected(&self) -> impl Iterator<Item = &String> {
-        let must_complete = |prompt: &&String| !self.given_up.contains(*prompt);
+        let must_complete = |prompt: &&String| !self.exempt_prompts.contains(*prompt);
         self.asked.keys().filter(must_complete)
     }
 
@@ -107,7 +107,7 @@ pub fn early(calls: &[Call], is_remembered: impl Fn(&Call) -> bool) -> Vec<Call>
         .collect();
     let is_early = |call: &&Call| {
         refusals.iter().any(|(refusal, id)| {
-            call.is_v2() && call.received.contains(id) && Some(call.at) < refusal.not_before
+            call.is_api_call() && call.received.contains(id) && Some(call.at) < refusal.not_before
         })
     };
     calls.iter().filter(is_early).cloned().collect()

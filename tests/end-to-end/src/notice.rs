@@ -38,7 +38,7 @@ impl Browser {
     /// # Errors
     ///
     /// The notice does not appear within `limit`. The error contains the reason.
-    pub async fn sees_notice(&self, words: &str, limit: Duration) -> Result<()> {
+    pub async fn wait_for_notice(&self, words: &str, limit: Duration) -> Result<()> {
         until(format!("the notice “{words}”"), limit, async || {
             let problem = self.run(NOTICE, vec![json!(words)]).await?;
             Ok(match problem.as_str() {

@@ -57,7 +57,7 @@ impl FaultProxy {
     /// # Errors
     ///
     /// As for [`FaultProxy::advance_clock`].
-    pub async fn let_pass(&self, browser: &Browser, time: Duration) -> Result<()> {
+    pub async fn advance_clock_by_seconds(&self, browser: &Browser, time: Duration) -> Result<()> {
         for _ in 0..time.as_secs() {
             self.advance_clock(browser, Duration::from_secs(1)).await?;
         }

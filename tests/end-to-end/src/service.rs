@@ -44,7 +44,7 @@ impl Service {
     /// # Errors
     ///
     /// As for [`Self::start`]; also if there is no release build ([`site::folder`]).
-    pub async fn with_site(args: &[&str]) -> Result<Self> {
+    pub async fn start_with_site(args: &[&str]) -> Result<Self> {
         let site = site::folder()?;
         let site = site.to_str().ok_or("the site's path is not text")?;
         Self::start(&[&["--site", site], args].concat()).await

@@ -50,7 +50,7 @@ pub trait Suite {
 
 /// Runs the steps, waits until all tasks have ended, and checks the ledger. Unless `has_keys`, the proxy hides the
 /// service's support for idempotency keys.
-pub async fn play<S: Suite>(
+pub async fn run_until_settled<S: Suite>(
     name: &str,
     service: &[&str],
     has_keys: bool,
@@ -65,7 +65,7 @@ pub async fn play<S: Suite>(
 }
 
 /// Runs the steps. Their tasks may still be running at the end.
-pub async fn visit<S: Suite>(
+pub async fn run_steps<S: Suite>(
     name: &str,
     service: &[&str],
     steps: impl AsyncFnOnce(&mut S::Studio<'_>) -> Result<()>,
@@ -82,9 +82,9 @@ impl<'a> Studio<'a> {
     ///
     /// # Errors
     ///
-    /// As for [`Service::with_site`] and [`FaultProxy::start`].
+    /// As for [`Service::start_with_site`] and [`FaultProxy::start`].
     pub async fn start(browser: &'a Browser, service: &[&str]) -> Result<Self> {
-        let service = Service::with_site(&[&SMALL, service].concat()).await?;
+        let service = Service::start_with_site(&[&SMALL, service].concat()).await?;
         let proxy = FaultProxy::start(&service.address()).await?;
         Ok(Self {
             browser,
@@ -104,9 +104,9 @@ impl<'a> Studio<'a> {
         let studio = Self::start(browser, service).await?;
         received_refusals::report(browser, &studio.proxy).await?;
         if !has_keys {
-            studio.proxy.hide_keys();
+            studio.proxy.hide_idempotency_keys();
         }
-        studio.make_room().await?;
+        studio.enlarge_tab().await?;
         Ok(studio)
     }
 
@@ -115,7 +115,7 @@ impl<'a> Studio<'a> {
     /// # Errors
     ///
     /// As for [`Browser::set_size`].
-    pub async fn make_room(&self) -> Result<()> {
+    pub async fn enlarge_tab(&self) -> Result<()> {
         self.browser.set_size(1280, 4000).await
     }
 
@@ -168,7 +168,7 @@ impl<'a> Studio<'a> {
     }
 
     /// Returns the prompts of all generate calls, in order.
-    pub fn prompts_sent(&self) -> Vec<String> {
+    pub fn sent_prompts(&self) -> Vec<String> {
         let calls = self.generate_calls();
         calls.into_iter().flat_map(|call| call.prompts).collect()
     }
@@ -188,7 +188,7 @@ impl<'a> Studio<'a> {
         let calls = self.proxy.calls();
         let counts = self.ledger.balance(&calls, states);
         if !counts.is_clean() {
-            for call in calls.iter().filter(|call| call.is_v2()) {
+            for call in calls.iter().filter(|call| call.is_api_call()) {
                 eprintln!("{call:?}");
             }
             return Err(format!("{name}: {counts}; the page shows {states:?}").into());

@@ -22,7 +22,7 @@ pub async fn create_content(browser: &Browser, address: &str) -> Result<()> {
         browser.open(&format!("{address}/models/{model}")).await?;
         browser.fill(&starting("textbox", "prompt"), prompt).await?;
         browser.press(&by("button", "Generate")).await?;
-        browser.see_text(state, TIMEOUT).await?;
+        browser.wait_for_text(state, TIMEOUT).await?;
     }
     browser
         .open(&format!("{address}/models/image/tessera?mode=batch"))
@@ -30,7 +30,9 @@ pub async fn create_content(browser: &Browser, address: &str) -> Result<()> {
     let prompts = by("textbox", "Prompts");
     browser.fill(&prompts, "amber\ncobalt\nrose [fail]").await?;
     browser.press(&by("button", "Generate 3")).await?;
-    browser.see_text("2 completed, 1 failed", TIMEOUT).await
+    browser
+        .wait_for_text("2 completed, 1 failed", TIMEOUT)
+        .await
 }
 
 /// Returns the paths of all pages after [`create_content`] has created their content.

@@ -54,14 +54,14 @@ const TIMEOUT: Duration = Duration::from_secs(60);
 /// # Errors
 ///
 /// As for [`gives`].
-pub async fn becomes(
+pub async fn wait_for_value(
     browser: &Browser,
     what: &str,
     script: &str,
     expected: impl Into<Value>,
 ) -> Result<()> {
     let expected = expected.into();
-    gives(browser, what, script, |seen| *seen == expected).await
+    wait_for_match(browser, what, script, |seen| *seen == expected).await
 }
 
 /// Waits until the script returns a value that `is_expected` accepts.
@@ -69,7 +69,7 @@ pub async fn becomes(
 /// # Errors
 ///
 /// The script does not within a minute. The error contains its last value.
-pub async fn gives(
+pub async fn wait_for_match(
     browser: &Browser,
     what: &str,
     script: &str,

@@ -5,7 +5,7 @@ use atelier_end_to_end::browser::Browser;
 use atelier_end_to_end::find::{by, starting};
 use atelier_end_to_end::service::Service;
 use atelier_end_to_end::story::drive;
-use atelier_end_to_end::wait::becomes;
+use atelier_end_to_end::wait::wait_for_value;
 use serde_json::Value;
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ async fn read_user_id(browser: &Browser) -> Result<Value> {
 #[tokio::test(flavor = "multi_thread")]
 async fn connection_test_shows_account_of_token() {
     drive("connection_test_shows_account_of_token", async |browser| {
-        let service = Service::with_site(&["--speed", "0", "--account-disk", "2GB"]).await?;
+        let service = Service::start_with_site(&["--speed", "0", "--account-disk", "2GB"]).await?;
         let token = service.add_account("ada").await?;
         let settings = format!("{}/settings", service.address());
         browser.open(&settings).await?;
@@ -29,7 +29,7 @@ async fn connection_test_shows_account_of_token() {
         browser.fill(&by("textbox", "Access token"), &token).await?;
         browser.press(&by("button", "Test connection")).await?;
         let message = "the token belongs to the account ada, not to bob";
-        browser.see_text(message, TIMEOUT).await?;
+        browser.wait_for_text(message, TIMEOUT).await?;
         assert_eq!(
             read_user_id(browser).await?,
             "bob",
@@ -39,16 +39,16 @@ async fn connection_test_shows_account_of_token() {
         let found = "return document.querySelector('.test-result').innerText";
         let address = by("textbox", "Service address");
         browser.fill(&address, "http://localhost:9").await?;
-        becomes(browser, "the test result", found, "").await?;
+        wait_for_value(browser, "the test result", found, "").await?;
 
         browser.reload().await?;
         browser.fill(&by("textbox", "Access token"), &token).await?;
         browser.press(&by("button", "Test connection")).await?;
         let message = "Account ada: 0 running, 0 waiting, 0 kB of 2 GB used.";
-        browser.see_text(message, TIMEOUT).await?;
+        browser.wait_for_text(message, TIMEOUT).await?;
         assert_eq!(read_user_id(browser).await?, "ada");
         browser.press(&by("button", "Save")).await?;
-        browser.see_text("Saved.", TIMEOUT).await?;
+        browser.wait_for_text("Saved.", TIMEOUT).await?;
 
         browser
             .open(&format!("{}/models/image/strata", service.address()))
@@ -58,12 +58,12 @@ async fn connection_test_shows_account_of_token() {
             .await?;
         browser.press(&by("button", "Generate")).await?;
         browser
-            .find_for(&by("button", "Run again"), TIMEOUT)
+            .find_with_limit(&by("button", "Run again"), TIMEOUT)
             .await?;
         // The page shows the current usage without a connection test.
         browser.open(&settings).await?;
         browser
-            .see_text("Account ada: 0 running, 0 waiting, ", TIMEOUT)
+            .wait_for_text("Account ada: 0 running, 0 waiting, ", TIMEOUT)
             .await?;
         let line = "return document.querySelector('#uid-hint').textContent";
         let line = browser.run(line, vec![]).await?;

@@ -6,7 +6,7 @@ use atelier_end_to_end::fault::{Fault, Rule};
 use atelier_end_to_end::find::{Query, by, starting};
 use atelier_end_to_end::story::drive;
 use atelier_end_to_end::studio::{MODEL, Studio, TIMEOUT};
-use atelier_end_to_end::wait::{Seen, becomes, until};
+use atelier_end_to_end::wait::{Seen, until, wait_for_value};
 use fantoccini::elements::Element;
 use serde_json::Value;
 
@@ -40,7 +40,7 @@ async fn press_keys_twice(browser: &Browser) -> Result<()> {
 
 async fn open(studio: &Studio<'_>, path: &str) -> Result<()> {
     studio.open(path).await?;
-    studio.browser.is_at_work().await
+    studio.browser.wait_until_started().await
 }
 
 /// Waits for elements that match the query, and returns the first.
@@ -64,7 +64,7 @@ async fn find_first_output(browser: &Browser, name: &str) -> Result<Element> {
 
 /// Waits until `count` inputs have been sent, and checks that there are no more.
 async fn check_sent(studio: &Studio<'_>, count: usize) -> Result<()> {
-    let sent = || studio.prompts_sent().len();
+    let sent = || studio.sent_prompts().len();
     studio.sees("sent inputs", |_| sent() >= count).await?;
     assert_eq!(sent(), count, "inputs sent twice");
     Ok(())
@@ -78,7 +78,7 @@ async fn every_button_that_sends_shows_notice_and_ignores_double_click() {
         async |browser| {
             let studio = Studio::start(browser, &["--speed", "0"]).await?;
             browser.set_size(1280, 900).await?;
-            let see = async |words: &str| browser.sees_notice(words, TIMEOUT).await;
+            let see = async |words: &str| browser.wait_for_notice(words, TIMEOUT).await;
             let prompt = starting("textbox", "prompt");
             let mut sent = 0;
             let mut expect_more = async |count: usize| {
@@ -108,7 +108,7 @@ async fn every_button_that_sends_shows_notice_and_ignores_double_click() {
             browser.paste(&prompt, "kelp [fail]").await?;
             browser.press(&by("button", "Generate")).await?;
             press_twice(browser, &by("button", "Retry").within(&result)).await?;
-            browser.see_text("Second attempt.", TIMEOUT).await?;
+            browser.wait_for_text("Second attempt.", TIMEOUT).await?;
             see("Failed").await?;
             expect_more(2).await?;
 
@@ -125,7 +125,9 @@ async fn every_button_that_sends_shows_notice_and_ignores_double_click() {
             press_twice(browser, &by("button", "Retry 1 failed")).await?;
             see("Sent again: 1 item.").await?;
             expect_more(1).await?;
-            browser.see_text("2 completed, 1 failed", TIMEOUT).await?;
+            browser
+                .wait_for_text("2 completed, 1 failed", TIMEOUT)
+                .await?;
             browser.press(&starting("button", "Item 3: ")).await?;
             let large = browser.find(&by("dialog", "Output")).await?;
             press_twice(browser, &by("button", "Vary").within(&large)).await?;
@@ -194,7 +196,7 @@ async fn lightbox_shows_notice_at_every_size_and_with_every_filter() {
             .paste(&starting("textbox", "prompt"), &prompt)
             .await?;
         browser.press(&by("button", "Generate")).await?;
-        browser.sees_notice("Completed", TIMEOUT).await?;
+        browser.wait_for_notice("Completed", TIMEOUT).await?;
         let open_first = async || -> Result<()> {
             let tile = find_first_output(browser, "a quiet harbour").await?;
             Ok(tile.send_keys(ENTER).await?)
@@ -227,7 +229,7 @@ async fn lightbox_shows_notice_at_every_size_and_with_every_filter() {
                     return bottom <= innerHeight || innerWidth < 900";
                 let fits = browser.run(bottom, vec![]).await?;
                 assert_eq!(fits, Value::Bool(true), "{width} px");
-                let seen = browser.sees_notice(VARY, TIMEOUT).await;
+                let seen = browser.wait_for_notice(VARY, TIMEOUT).await;
                 seen.map_err(|error| format!("{width} px, filtered by {filter}: {error}"))?;
             }
         }
@@ -237,16 +239,16 @@ async fn lightbox_shows_notice_at_every_size_and_with_every_filter() {
             return top >= 0 && top < innerHeight / 2 && bottom > top ? 'in sight' : `at ${top}`";
         let focused = browser.client.active_element().await?;
         focused.send_keys(RIGHT).await?;
-        becomes(browser, "the next picture", top, "in sight").await?;
+        wait_for_value(browser, "the next picture", top, "in sight").await?;
         browser
             .client
             .active_element()
             .await?
             .send_keys(ESCAPE)
             .await?;
-        browser.find_gone(&by("dialog", "Output")).await?;
+        browser.wait_until_gone(&by("dialog", "Output")).await?;
         open_first().await?;
-        becomes(browser, "the picture after reopening", top, "in sight").await
+        wait_for_value(browser, "the picture after reopening", top, "in sight").await
     })
     .await;
 }
@@ -257,7 +259,7 @@ async fn resubmit_shows_notice() {
     drive("resubmit_shows_notice", async |browser| {
         let studio = Studio::start(browser, &["--speed", "0"]).await?;
         // With an idempotency key, the page would resend the call by itself.
-        studio.proxy.hide_keys();
+        studio.proxy.hide_idempotency_keys();
         browser.set_size(1280, 900).await?;
         open(&studio, MODEL).await?;
         let lost = Rule::next(1, "/v2/generate", Fault::DropAfter);
@@ -267,7 +269,7 @@ async fn resubmit_shows_notice() {
             .await?;
         browser.press(&by("button", "Generate")).await?;
         press_twice(browser, &by("button", "Resubmit")).await?;
-        browser.sees_notice("Sent again.", TIMEOUT).await?;
+        browser.wait_for_notice("Sent again.", TIMEOUT).await?;
         check_sent(&studio, 2).await
     })
     .await;

@@ -17,7 +17,7 @@ const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Opens the start page through a proxy that holds the wasm file until the rules are removed.
 async fn open_without_app(browser: &Browser) -> Result<(Service, FaultProxy)> {
-    let service = Service::with_site(&[]).await?;
+    let service = Service::start_with_site(&[]).await?;
     let proxy = FaultProxy::start(&service.address()).await?;
     let wasm = wasm_path(&service.address()).await?;
     proxy.add(Rule::every(&wasm, Fault::Hold));
@@ -120,7 +120,9 @@ async fn model_pressed_before_app_start_is_opened() {
     drive(name, async |browser| {
         let (_service, proxy) = open_without_app(browser).await?;
         browser.press(&starting("link", "Strata")).await?;
-        browser.see_text("Atelier is opening…", TIMEOUT).await?;
+        browser
+            .wait_for_text("Atelier is opening…", TIMEOUT)
+            .await?;
         assert_eq!(
             proxy.calls_to("/index.html").len() + proxy.calls_to("/").len(),
             1
@@ -173,7 +175,7 @@ async fn search_typed_before_app_start_is_kept() {
         let search = by("searchbox", "Search models");
         browser.fill(&search, "tess").await?;
         proxy.clear();
-        browser.find_gone(&starting("link", "Strata")).await?;
+        browser.wait_until_gone(&starting("link", "Strata")).await?;
         browser.find(&starting("link", "Tessera")).await?;
         let script = "const { activeElement: it } = document;
             return [it.getAttribute('aria-label'), it.value, it.selectionStart,

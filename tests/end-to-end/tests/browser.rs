@@ -29,7 +29,7 @@ async fn finds_elements_by_role_and_name() {
         );
         let soon = Duration::from_millis(100);
         let error = browser
-            .find_for(&by("button", "Nothing"), soon)
+            .find_with_limit(&by("button", "Nothing"), soon)
             .await
             .unwrap_err();
         assert!(error.to_string().contains("Generate"), "{error}");
@@ -83,7 +83,7 @@ async fn downloads_are_saved() {
         let script = "const link = document.createElement('a'); link.download = 'wave.py';
             link.href = URL.createObjectURL(new Blob(['print(1)'])); link.click()";
         browser.run(script, vec![]).await?;
-        let files = browser.downloaded(1, "wave.py").await?;
+        let files = browser.wait_for_downloads(1, "wave.py").await?;
         assert_eq!(std::fs::read_to_string(&files[0])?, "print(1)");
         Ok(())
     })

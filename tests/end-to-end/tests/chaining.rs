@@ -5,7 +5,7 @@ use atelier_end_to_end::browser::Browser;
 use atelier_end_to_end::find::{any, by, starting};
 use atelier_end_to_end::service::Service;
 use atelier_end_to_end::story::drive;
-use atelier_end_to_end::wait::gives;
+use atelier_end_to_end::wait::wait_for_match;
 use serde_json::Value;
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ async fn generate(browser: &Browser, service: &Service, model: &str, prompt: &st
     browser.fill(&starting("textbox", "prompt"), prompt).await?;
     browser.press(&by("button", "Generate")).await?;
     browser
-        .find_for(&by("button", "Run again"), TIMEOUT)
+        .find_with_limit(&by("button", "Run again"), TIMEOUT)
         .await?;
     Ok(())
 }
@@ -47,12 +47,12 @@ async fn open_lightbox(browser: &Browser, service: &Service, name: &str) -> Resu
 #[tokio::test(flavor = "multi_thread")]
 async fn lineage_links_inputs_and_outputs() {
     drive("lineage_links_inputs_and_outputs", async |browser| {
-        let service = Service::with_site(&["--speed", "0.1"]).await?;
+        let service = Service::start_with_site(&["--speed", "0.1"]).await?;
         browser.set_size(1280, 900).await?;
         generate(browser, &service, "tessera", "a first harbour").await?;
         open_lightbox(browser, &service, "Image: a first harbour").await?;
         let dialog = browser.find(&by("dialog", "Output")).await?;
-        browser.see_text(" × ", TIMEOUT).await?;
+        browser.wait_for_text(" × ", TIMEOUT).await?;
         browser
             .press(&by("button", "Use as input").within(&dialog))
             .await?;
@@ -62,7 +62,7 @@ async fn lineage_links_inputs_and_outputs() {
             .await?;
         browser.press(&by("button", "Generate")).await?;
         browser
-            .find_for(&by("button", "Run again"), TIMEOUT)
+            .find_with_limit(&by("button", "Run again"), TIMEOUT)
             .await?;
 
         open_lightbox(browser, &service, "Image: a second harbour").await?;
@@ -90,7 +90,7 @@ async fn lineage_links_inputs_and_outputs() {
 #[tokio::test(flavor = "multi_thread")]
 async fn gallery_selection_is_added_as_batch_rows() {
     drive("gallery_selection_is_added_as_batch_rows", async |browser| {
-        let service = Service::with_site(&["--speed", "0.1"]).await?;
+        let service = Service::start_with_site(&["--speed", "0.1"]).await?;
         browser.set_size(1280, 900).await?;
         generate(browser, &service, "tessera", "a red harbour").await?;
         generate(browser, &service, "strata", "a blue harbour").await?;
@@ -103,17 +103,17 @@ async fn gallery_selection_is_added_as_batch_rows() {
         };
         choose("a blue harbour").await?;
         browser.press(&by("button", "Select none")).await?;
-        gives(browser, "the focus on a tile", FOCUSED, contains("data-output")).await?;
+        wait_for_match(browser, "the focus on a tile", FOCUSED, contains("data-output")).await?;
 
         choose("a red harbour").await?;
         choose("a blue harbour").await?;
         browser.press(&by("button", "Add to batch")).await?;
-        browser.see_text("Nothing is sent yet.", TIMEOUT).await?;
+        browser.wait_for_text("Nothing is sent yet.", TIMEOUT).await?;
         browser.find(&by("link", "Strata · 1 row")).await?;
         browser.press(&by("link", "Tessera · 1 row")).await?;
         browser.find(&by("button", "Generate 1")).await?;
         let typed = "return [...document.querySelectorAll('textarea')].map(it => it.value).join()";
-        gives(browser, "a row", typed, contains("a red harbour")).await?;
+        wait_for_match(browser, "a row", typed, contains("a red harbour")).await?;
 
         // A selection of one model opens its batch page at once. After a removal, the next output gets the focus.
         browser.press(&by("link", "Gallery")).await?;
@@ -123,10 +123,10 @@ async fn gallery_selection_is_added_as_batch_rows() {
         browser.press(&by("button", "Add to batch")).await?;
         browser.find(&by("button", "Generate 2")).await?;
         browser
-            .see_text("Added 1 row to the existing row.", TIMEOUT)
+            .wait_for_text("Added 1 row to the existing row.", TIMEOUT)
             .await?;
         let notice = "1 row added. Nothing is sent yet.";
-        browser.see_text(notice, TIMEOUT).await?;
+        browser.wait_for_text(notice, TIMEOUT).await?;
         browser.press(&by("button", "Undo")).await?;
         browser.find(&by("button", "Generate 1")).await?;
         browser.press(&by("link", "Gallery")).await?;
@@ -137,7 +137,7 @@ async fn gallery_selection_is_added_as_batch_rows() {
             .send_keys("x")
             .await?;
         browser.press(&by("button", "Remove 1 task")).await?;
-        gives(browser, "the focus on the next output", FOCUSED, contains("a red harbour")).await?;
+        wait_for_match(browser, "the focus on the next output", FOCUSED, contains("a red harbour")).await?;
 
         // Dragging a rectangle over the gallery selects the outputs that it touches.
         let draw = "
@@ -149,7 +149,7 @@ async fn gallery_selection_is_added_as_batch_rows() {
             at('mouseup', grid.left + 60, grid.top + 120);
             return true;";
         assert_eq!(browser.run(draw, vec![]).await?, Value::Bool(true));
-        browser.see_text("1 selected", TIMEOUT).await?;
+        browser.wait_for_text("1 selected", TIMEOUT).await?;
         let chosen = browser.find_all(&any("listitem").within(&list)).await?;
         assert!(!chosen.is_empty());
         Ok(())

@@ -38,12 +38,12 @@ async fn fill_in(browser: &Browser, address: &str, prompt: &str) -> Result<()> {
 #[tokio::test(flavor = "multi_thread")]
 async fn output_can_be_copied_as_image_and_as_url() {
     drive("output_can_be_copied_as_image_and_as_url", async |browser| {
-        let service = Service::with_site(&["--speed", "0"]).await?;
+        let service = Service::start_with_site(&["--speed", "0"]).await?;
         let address = service.address();
         fill_in(browser, &address, "a copied lake").await?;
         browser.press(&by("button", "Generate")).await?;
         browser
-            .find_for(&by("button", "Run again"), TIMEOUT)
+            .find_with_limit(&by("button", "Run again"), TIMEOUT)
             .await?;
         browser.press(&by("link", "Gallery")).await?;
         browser
@@ -60,7 +60,7 @@ async fn output_can_be_copied_as_image_and_as_url() {
 
         browser.press(&by("button", "More")).await?;
         browser.press(&by("button", "Copy image")).await?;
-        browser.see_text("Image copied.", TIMEOUT).await?;
+        browser.wait_for_text("Image copied.", TIMEOUT).await?;
         let picture = "
             return navigator.clipboard.read().then(async ([item]) => {
                 const blob = await item.getType('image/png');
@@ -86,7 +86,7 @@ async fn text_is_shown_selected_when_clipboard_is_denied() {
     drive(
         "text_is_shown_selected_when_clipboard_is_denied",
         async |browser| {
-            let service = Service::with_site(&["--speed", "0"]).await?;
+            let service = Service::start_with_site(&["--speed", "0"]).await?;
             let address = service.address();
             fill_in(browser, &address, "a lake for a friend").await?;
             let refuse = "navigator.clipboard.writeText = () => Promise.reject(new Error('no'))";
@@ -104,7 +104,7 @@ async fn text_is_shown_selected_when_clipboard_is_denied() {
             })
             .await?;
             browser.press(&by("button", "Done")).await?;
-            browser.find_gone(&by("dialog", "Copy by hand")).await
+            browser.wait_until_gone(&by("dialog", "Copy by hand")).await
         },
     )
     .await;

@@ -18,7 +18,7 @@ const PROMPT: &str = "it's a \"rose\" $HOME `window` \\ 東京";
 #[tokio::test(flavor = "multi_thread")]
 async fn copied_code_runs_and_sends_form_values() {
     drive("copied_code_runs_and_sends_form_values", async |browser| {
-        let service = Service::with_site(&["--speed", "0"]).await?;
+        let service = Service::start_with_site(&["--speed", "0"]).await?;
         // The proxy serves page and service, so the code must use its address, and the proxy records the calls.
         let faults = FaultProxy::start(&service.address()).await?;
         browser

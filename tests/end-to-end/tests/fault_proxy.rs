@@ -276,7 +276,7 @@ async fn rules_and_counts_are_available_over_http() -> Result<()> {
     );
     let rules = json!([{ "fault": "not_json" }, { "fault": "delay", "ms": 1 }]);
     assert_eq!(call(&http, "POST", "/__faults", rules).await?.status, 200);
-    assert_eq!(proxy.rules_left(), 2);
+    assert_eq!(proxy.remaining_rules(), 2);
     assert!(
         post(&proxy, "/v2/status")
             .await?

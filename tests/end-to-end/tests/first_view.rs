@@ -20,7 +20,7 @@ const MAX_FILES: usize = 6;
 async fn model_list_is_requested_once_while_app_loads() {
     let name = "model_list_is_requested_once_while_app_loads";
     drive(name, async |browser| {
-        let service = Service::with_site(&[]).await?;
+        let service = Service::start_with_site(&[]).await?;
         let proxy = FaultProxy::start(&service.address()).await?;
         // Delays the wasm file.
         let wait = Fault::Delay {
@@ -87,7 +87,7 @@ async fn own_files(browser: &Browser) -> Result<Vec<(String, f64)>> {
 async fn failed_early_request_is_repeated() {
     let name = "failed_early_request_is_repeated";
     drive(name, async |browser| {
-        let service = Service::with_site(&[]).await?;
+        let service = Service::start_with_site(&[]).await?;
         let proxy = FaultProxy::start(&service.address()).await?;
         // Twice, because a browser retries a call on a reused connection by itself.
         proxy.add(Rule::next(2, MODELS, Fault::DropBefore));
@@ -103,7 +103,7 @@ async fn failed_early_request_is_repeated() {
 async fn model_list_is_requested_from_configured_service() {
     let name = "model_list_is_requested_from_configured_service";
     drive(name, async |browser| {
-        let own = Service::with_site(&[]).await?;
+        let own = Service::start_with_site(&[]).await?;
         let own_proxy = FaultProxy::start(&own.address()).await?;
         let origin = own_proxy.address();
         let other = Service::start(&["--allow-origin", &origin]).await?;

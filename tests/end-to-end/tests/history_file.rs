@@ -7,7 +7,7 @@ use atelier_end_to_end::fault::{Fault, FaultProxy, Rule};
 use atelier_end_to_end::find::{by, containing, starting};
 use atelier_end_to_end::service::Service;
 use atelier_end_to_end::story::drive;
-use atelier_end_to_end::wait::becomes;
+use atelier_end_to_end::wait::wait_for_value;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
@@ -87,18 +87,18 @@ async fn export(browser: &Browser, proxy: &FaultProxy) -> Result<PathBuf> {
     open(browser, proxy, "/settings").await?;
     browser.press(&by("checkbox", "Keep outputs")).await?;
     browser.press(&by("button", "Save")).await?;
-    browser.see_text("Saved.", TIMEOUT).await?;
+    browser.wait_for_text("Saved.", TIMEOUT).await?;
     open(browser, proxy, "/models/image/tessera").await?;
     browser.fill(&starting("textbox", "prompt"), PROMPT).await?;
     browser.press(&by("button", "Generate")).await?;
     browser
-        .find_for(&by("button", "Run again"), TIMEOUT)
+        .find_with_limit(&by("button", "Run again"), TIMEOUT)
         .await?;
     open(browser, proxy, "/settings").await?;
-    browser.see_text("1 output, ", TIMEOUT).await?;
+    browser.wait_for_text("1 output, ", TIMEOUT).await?;
     browser.press(&by("checkbox", "With kept outputs")).await?;
     browser.press(&by("button", "Export history")).await?;
-    Ok(browser.downloaded(1, ".zip").await?.remove(0))
+    Ok(browser.wait_for_downloads(1, ".zip").await?.remove(0))
 }
 
 /// Clears all data of the page, which can't tell this from another browser.
@@ -131,7 +131,7 @@ async fn repacked_history_archive_is_imported() {
     let name = "repacked_history_archive_is_imported";
     drive(name, async |browser| {
         browser.needs(Capability::StoredFiles)?;
-        let service = Service::with_site(&["--speed", "0.2"]).await?;
+        let service = Service::start_with_site(&["--speed", "0.2"]).await?;
         let proxy = FaultProxy::start(&service.address()).await?;
         let file = export(browser, &proxy).await?;
         for how in ["folder", "streamed", "zip64", "zip"] {
@@ -139,7 +139,7 @@ async fn repacked_history_archive_is_imported() {
             open(browser, &proxy, "/settings").await?;
             import(browser, &repack(&file, how)?).await?;
             let notice = "1 task imported. 1 output is kept.";
-            let seen = browser.see_text(notice, TIMEOUT).await;
+            let seen = browser.wait_for_text(notice, TIMEOUT).await;
             seen.map_err(|error| format!("{how}: {error}"))?;
         }
         clear_browser(browser, &proxy).await?;
@@ -150,7 +150,7 @@ async fn repacked_history_archive_is_imported() {
             ("liar", "history.json is damaged."),
         ] {
             import(browser, &repack(&file, how)?).await?;
-            let seen = browser.see_text(message, TIMEOUT).await;
+            let seen = browser.wait_for_text(message, TIMEOUT).await;
             seen.map_err(|error| format!("{how}: {error}"))?;
         }
         Ok(())
@@ -165,7 +165,7 @@ async fn history_is_imported_once_in_another_browser() {
     let name = "history_is_imported_once_in_another_browser";
     drive(name, async |browser| {
         browser.needs(Capability::StoredFiles)?;
-        let service = Service::with_site(&["--speed", "0.2"]).await?;
+        let service = Service::start_with_site(&["--speed", "0.2"]).await?;
         let proxy = FaultProxy::start(&service.address()).await?;
         let file = export(browser, &proxy).await?;
         // The service's files are no longer available.
@@ -179,10 +179,10 @@ async fn history_is_imported_once_in_another_browser() {
         open(browser, &proxy, "/settings").await?;
         import(browser, &file).await?;
         let notice = "1 task imported. 1 output is kept.";
-        browser.see_text(notice, TIMEOUT).await?;
+        browser.wait_for_text(notice, TIMEOUT).await?;
         import(browser, &file).await?;
         let notice = "Nothing new: 1 task is there already.";
-        browser.see_text(notice, TIMEOUT).await?;
+        browser.wait_for_text(notice, TIMEOUT).await?;
         browser.press(&by("link", "Tasks")).await?;
         // `press` fails unless there is exactly one.
         browser.press(&containing("link", PROMPT)).await?;
@@ -190,12 +190,12 @@ async fn history_is_imported_once_in_another_browser() {
         let copy = "
             return [...document.querySelectorAll('article img')]
                 .some(it => it.naturalWidth > 0 && it.currentSrc.startsWith('blob:'))";
-        becomes(browser, "the copy", copy, true).await?;
+        wait_for_value(browser, "the copy", copy, true).await?;
         // Importing restores a task that was just removed.
         browser.press_in_menu(&by("button", "Remove")).await?;
         browser.press(&by("link", "Settings")).await?;
         import(browser, &file).await?;
-        browser.see_text("1 task imported.", TIMEOUT).await?;
+        browser.wait_for_text("1 task imported.", TIMEOUT).await?;
         browser.press(&by("link", "Tasks")).await?;
         browser.find(&containing("link", PROMPT)).await?;
         assert_eq!(proxy.calls_to("/v2/generate").len(), sent);
@@ -207,7 +207,7 @@ async fn history_is_imported_once_in_another_browser() {
         browser.press(&by("link", "Settings")).await?;
         import(browser, &half).await?;
         browser
-            .see_text("This file is damaged or isn't a ZIP.", TIMEOUT)
+            .wait_for_text("This file is damaged or isn't a ZIP.", TIMEOUT)
             .await?;
         Ok(())
     })
@@ -220,25 +220,25 @@ async fn import_as_mine_reports_followed_tasks() {
     let name = "import_as_mine_reports_followed_tasks";
     drive(name, async |browser| {
         browser.needs(Capability::StoredFiles)?;
-        let service = Service::with_site(&["--speed", "60"]).await?;
+        let service = Service::start_with_site(&["--speed", "60"]).await?;
         let proxy = FaultProxy::start(&service.address()).await?;
         open(browser, &proxy, "/models/image/tessera").await?;
         browser.fill(&starting("textbox", "prompt"), PROMPT).await?;
         browser.press(&by("button", "Generate")).await?;
-        browser.see_text("Processing", TIMEOUT).await?;
+        browser.wait_for_text("Processing", TIMEOUT).await?;
         open(browser, &proxy, "/settings").await?;
         browser.press(&by("button", "Export history")).await?;
-        let file = browser.downloaded(1, ".zip").await?.remove(0);
+        let file = browser.wait_for_downloads(1, ".zip").await?.remove(0);
         clear_browser(browser, &proxy).await?;
         open(browser, &proxy, "/settings").await?;
         import(browser, &file).await?;
-        browser.see_text("not followed", TIMEOUT).await?;
+        browser.wait_for_text("not followed", TIMEOUT).await?;
         browser
             .press(&by("checkbox", "Imported tasks are mine"))
             .await?;
         import(browser, &file).await?;
         browser
-            .see_text("1 task is yours, and followed from now on.", TIMEOUT)
+            .wait_for_text("1 task is yours, and followed from now on.", TIMEOUT)
             .await
     })
     .await;

@@ -8,7 +8,7 @@ use atelier_end_to_end::fault::{Fault, FaultProxy, Rule};
 use atelier_end_to_end::find::{by, containing};
 use atelier_end_to_end::service::Service;
 use atelier_end_to_end::story::drive;
-use atelier_end_to_end::wait::{Seen, becomes, until};
+use atelier_end_to_end::wait::{Seen, until, wait_for_value};
 use serde_json::Value;
 use std::time::Duration;
 
@@ -28,7 +28,7 @@ struct Studio<'a> {
 async fn run_steps(name: &str, steps: impl AsyncFnOnce(&Studio<'_>) -> Result<()>) {
     drive(name, async |browser| {
         browser.needs(Capability::StoredFiles)?;
-        let service = Service::with_site(&["--speed", "0.2"]).await?;
+        let service = Service::start_with_site(&["--speed", "0.2"]).await?;
         let proxy = FaultProxy::start(&service.address()).await?;
         let studio = Studio {
             browser,
@@ -107,7 +107,7 @@ impl Studio<'_> {
     }
 
     async fn sees(&self, text: &str) -> Result<()> {
-        self.browser.see_text(text, TIMEOUT).await
+        self.browser.wait_for_text(text, TIMEOUT).await
     }
 
     /// Waits until the button that deletes copies is disabled for this reason.
@@ -115,7 +115,7 @@ impl Studio<'_> {
         let script = "
             const button = [...document.querySelectorAll('button')].find(it => it.innerText.trim() === 'Delete kept outputs');
             return button?.ariaDisabled === 'true' ? button.title : 'enabled'";
-        becomes(
+        wait_for_value(
             self.browser,
             "the reason why nothing can be deleted",
             script,
@@ -231,7 +231,7 @@ async fn next_page_saves_output_that_closed_page_missed() {
         browser.fill(&prompt, PROMPT).await?;
         browser.press(&by("button", "Generate")).await?;
         let again = by("button", "Run again");
-        browser.find_for(&again, TIMEOUT).await?;
+        browser.find_with_limit(&again, TIMEOUT).await?;
         studio.open("/settings").await?;
         studio.sees("Kept now: 0 copies, 0 kB").await?;
         studio.proxy.clear();
@@ -282,7 +282,7 @@ async fn saved_output_is_shown_without_request() {
         studio.wait_for_picture("blob:").await?;
         assert_eq!(studio.file_calls(), files, "the saved copy must be used");
         browser.press(&by("button", "Download")).await?;
-        let files = browser.downloaded(1, ".png").await?;
+        let files = browser.wait_for_downloads(1, ".png").await?;
         assert!(std::fs::read(&files[0])?.starts_with(b"\x89PNG"));
 
         // Removing the task also removes its copy.
@@ -327,7 +327,7 @@ async fn dead_output_without_copy_is_shown_as_unavailable() {
         // Waits until no earlier output remains to be saved. Otherwise, the copy could be saved again while the file
         // is available.
         let left = "return localStorage.getItem('atelier.copies.earlier')";
-        becomes(browser, "the outputs still to be saved", left, Value::Null).await?;
+        wait_for_value(browser, "the outputs still to be saved", left, Value::Null).await?;
         studio.remove_files().await?;
         studio.open("/tasks").await?;
         studio.open_task().await?;

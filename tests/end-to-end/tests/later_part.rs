@@ -18,7 +18,7 @@ const PAGES: &str = "_pages.wasm";
 
 /// Starts a service, and a proxy at which the wasm file of this part is unavailable.
 async fn start_without(part: &str) -> Result<(Service, FaultProxy, String)> {
-    let service = Service::with_site(&[]).await?;
+    let service = Service::start_with_site(&[]).await?;
     let proxy = FaultProxy::start(&service.address()).await?;
     let file = site::file("atelier-", part)?;
     proxy.take_down(&file);
@@ -36,18 +36,18 @@ async fn model_list_works_without_deferred_wasm() {
         browser
             .fill(&by("searchbox", "Search models"), "silk")
             .await?;
-        browser.find_gone(&starting("link", "Strata")).await?;
+        browser.wait_until_gone(&starting("link", "Strata")).await?;
         browser.find(&starting("link", "Silk")).await?;
         browser.fill(&by("searchbox", "Search models"), "a").await?;
         browser.find(&starting("link", "Strata")).await?;
         browser.press(&starting("radio", "audio")).await?;
-        browser.find_gone(&starting("link", "Strata")).await?;
+        browser.wait_until_gone(&starting("link", "Strata")).await?;
 
         let missing = "this tab does not update tasks";
-        browser.see_text(missing, TIMEOUT).await?;
+        browser.wait_for_text(missing, TIMEOUT).await?;
         proxy.bring_up(&file);
         browser.press(&by("button", "Try again")).await?;
-        browser.find_gone(&by("button", "Try again")).await?;
+        browser.wait_until_gone(&by("button", "Try again")).await?;
         browser.press(&starting("link", "Tasks")).await?;
         browser.find(&by("heading", "Tasks")).await?;
         Ok(())
@@ -66,7 +66,7 @@ async fn page_shows_error_until_its_wasm_can_be_fetched() {
             browser.press(&starting("link", "Strata")).await?;
             browser.find(&any("alert")).await?;
             browser
-                .see_text("This page could not be opened.", TIMEOUT)
+                .wait_for_text("This page could not be opened.", TIMEOUT)
                 .await?;
             proxy.bring_up(&file);
             browser.press(&by("button", "Try again")).await?;
@@ -86,7 +86,7 @@ async fn truncated_wasm_is_fetched_again_bypassing_http_cache() {
     drive(name, async |browser| {
         browser.needs(Capability::ShortWasm)?;
         for part in [DEFERRED, PAGES] {
-            let service = Service::with_site(&[]).await?;
+            let service = Service::start_with_site(&[]).await?;
             let proxy = FaultProxy::start(&service.address()).await?;
             let file = site::file("atelier-", part)?;
             proxy.add(Rule::next(1, &file, Fault::Halved));
@@ -125,7 +125,7 @@ async fn dialog_shows_error_until_its_wasm_can_be_fetched() {
         browser
             .press(&by("button", "Close").within(&dialog))
             .await?;
-        browser.find_gone(&opening).await?;
+        browser.wait_until_gone(&opening).await?;
         browser.find(&starting("link", "Strata")).await?;
 
         browser.press(&starting("button", "Go to…")).await?;
@@ -135,7 +135,7 @@ async fn dialog_shows_error_until_its_wasm_can_be_fetched() {
         proxy.bring_up(&file);
         browser.press(&again).await?;
         browser.find(&by("dialog", "Commands")).await?;
-        browser.find_gone(&opening).await?;
+        browser.wait_until_gone(&opening).await?;
         Ok(())
     })
     .await;
@@ -148,7 +148,7 @@ async fn pages_are_preloaded_on_touch_screens() {
     let name = "pages_are_preloaded_on_touch_screens";
     drive(name, async |browser| {
         browser.emulate_touch().await?;
-        let service = Service::with_site(&[]).await?;
+        let service = Service::start_with_site(&[]).await?;
         browser.open(&service.address()).await?;
         browser.find(&starting("link", "Strata")).await?;
         until("the styles of the pages", TIMEOUT, async || {

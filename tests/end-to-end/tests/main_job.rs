@@ -20,7 +20,7 @@ async fn user_generates_and_downloads_from_model_list_to_task_list() {
     drive(
         "user_generates_and_downloads_from_model_list_to_task_list",
         async |browser| {
-            let service = Service::with_site(&[]).await?;
+            let service = Service::start_with_site(&[]).await?;
             let model = find_image_model(&service).await?;
 
             browser.open(&service.address()).await?;
@@ -36,7 +36,7 @@ async fn user_generates_and_downloads_from_model_list_to_task_list() {
 
             let result = browser.find(&by("region", "Result")).await?;
             let task = browser
-                .find_for(
+                .find_with_limit(
                     &containing("article", "a lighthouse").within(&result),
                     GENERATION,
                 )
@@ -45,9 +45,9 @@ async fn user_generates_and_downloads_from_model_list_to_task_list() {
             wait_for_picture(browser, &task).await?;
 
             browser.press(&control("Download OpenAI function")).await?;
-            browser.downloaded(1, ".py").await?;
+            browser.wait_for_downloads(1, ".py").await?;
             browser.press(&control("Download ComfyUI node")).await?;
-            for file in browser.downloaded(2, ".py").await? {
+            for file in browser.wait_for_downloads(2, ".py").await? {
                 let name = file
                     .file_name()
                     .unwrap_or_default()
@@ -86,7 +86,7 @@ async fn user_generates_and_downloads_from_model_list_to_task_list() {
 #[tokio::test(flavor = "multi_thread")]
 async fn model_page_opens_at_its_address() {
     drive("model_page_opens_at_its_address", async |browser| {
-        let service = Service::with_site(&[]).await?;
+        let service = Service::start_with_site(&[]).await?;
         let model = find_image_model(&service).await?;
         let Model {
             name,
@@ -111,7 +111,7 @@ async fn invalid_form_sends_nothing_and_marks_prompt() {
     drive(
         "invalid_form_sends_nothing_and_marks_prompt",
         async |browser| {
-            let service = Service::with_site(&[]).await?;
+            let service = Service::start_with_site(&[]).await?;
             let faults = atelier_end_to_end::fault::FaultProxy::start(&service.address()).await?;
             let model = find_image_model(&service).await?;
             browser.open(&faults.address()).await?;

@@ -5,7 +5,7 @@ use atelier_end_to_end::browser::Browser;
 use atelier_end_to_end::find::{any, by};
 use atelier_end_to_end::service::Service;
 use atelier_end_to_end::story::drive;
-use atelier_end_to_end::wait::{Seen, becomes, until};
+use atelier_end_to_end::wait::{Seen, until, wait_for_value};
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -64,7 +64,7 @@ async fn open_and_count(browser: &Browser, address: &str, tasks: u64) -> Result<
         0..1_000 => format!("{tasks} tasks"),
         _ => format!("{},{:03} tasks", tasks / 1_000, tasks % 1_000),
     };
-    browser.see_text(&text, TIMEOUT).await?;
+    browser.wait_for_text(&text, TIMEOUT).await?;
     count_nodes(browser).await
 }
 
@@ -80,10 +80,12 @@ async fn task_list_of_2000_renders_as_few_nodes_as_200() {
     drive(
         "task_list_of_2000_renders_as_few_nodes_as_200",
         async |browser| {
-            let service = Service::with_site(&[]).await?;
+            let service = Service::start_with_site(&[]).await?;
             let address = service.address();
             browser.open(&format!("{address}/tasks")).await?;
-            browser.see_text("Nothing submitted yet.", TIMEOUT).await?;
+            browser
+                .wait_for_text("Nothing submitted yet.", TIMEOUT)
+                .await?;
             store(browser, 0, FEW).await?;
             let few = open_and_count(browser, &address, FEW).await?;
             store(browser, FEW, MANY).await?;
@@ -126,7 +128,7 @@ async fn check_back_restores_position(browser: &Browser) -> Result<()> {
     browser.run(open, vec![]).await?;
     browser.find(&by("button", "Run again")).await?;
     browser.client.back().await?;
-    becomes(
+    wait_for_value(
         browser,
         "the focus and scroll position",
         place,

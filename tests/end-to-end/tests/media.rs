@@ -6,7 +6,7 @@ use atelier_end_to_end::find::{by, containing, starting};
 use atelier_end_to_end::generation::generate;
 use atelier_end_to_end::service::Service;
 use atelier_end_to_end::story::drive;
-use atelier_end_to_end::wait::becomes;
+use atelier_end_to_end::wait::wait_for_value;
 use fantoccini::actions::{InputSource, MouseActions, PointerAction};
 use serde_json::Value;
 use std::time::Duration;
@@ -20,7 +20,7 @@ async fn audio_waveform_is_shown_in_lists_and_above_player() {
     drive(
         "audio_waveform_is_shown_in_lists_and_above_player",
         async |browser| {
-            let service = Service::with_site(&["--speed", "0"]).await?;
+            let service = Service::start_with_site(&["--speed", "0"]).await?;
             let address = service.address();
             generate(browser, &address, "audio/reverie", "slow rain").await?;
             // The waveform has strokes of many different heights.
@@ -28,7 +28,7 @@ async fn audio_waveform_is_shown_in_lists_and_above_player() {
             const path = document.querySelector('ARTICLE .waveform path')?.getAttribute('d') ?? '';
             return new Set(path.split('M')).size > 20";
             let large = strokes.replace("ARTICLE", "article");
-            becomes(browser, "the waveform", &large, true).await?;
+            wait_for_value(browser, "the waveform", &large, true).await?;
             let press = "
             const drawing = document.querySelector('.waveform.large');
             const { left, width, top, height } = drawing.getBoundingClientRect();
@@ -36,7 +36,7 @@ async fn audio_waveform_is_shown_in_lists_and_above_player() {
                 { clientX: left + width / 2, clientY: top + height / 2, bubbles: true }));
             const { currentTime, duration } = document.querySelector('audio');
             return Math.round(currentTime / duration * 10)";
-            becomes(
+            wait_for_value(
                 browser,
                 "the position after a press in the middle",
                 press,
@@ -47,10 +47,10 @@ async fn audio_waveform_is_shown_in_lists_and_above_player() {
             browser.press(&by("link", "Tasks")).await?;
             browser.find(&containing("link", "slow rain")).await?;
             let small = strokes.replace("ARTICLE", "");
-            becomes(browser, "the waveform in the task list", &small, true).await?;
+            wait_for_value(browser, "the waveform in the task list", &small, true).await?;
             browser.press(&by("link", "Gallery")).await?;
             browser.find(&containing("button", "slow rain")).await?;
-            becomes(browser, "the waveform in the gallery", &small, true).await
+            wait_for_value(browser, "the waveform in the gallery", &small, true).await
         },
     )
     .await;
@@ -76,7 +76,7 @@ async fn hover(browser: &Browser, selector: &str) -> Result<()> {
 #[tokio::test(flavor = "multi_thread")]
 async fn video_and_audio_fill_lightbox_and_comparison() {
     drive("video_and_audio_fill_lightbox_and_comparison", async |browser| {
-        let service = Service::with_site(&["--speed", "0"]).await?;
+        let service = Service::start_with_site(&["--speed", "0"]).await?;
         let address = service.address();
         browser.set_size(1440, 900).await?;
         generate(browser, &address, "video/silk", "red silk").await?;
@@ -111,41 +111,41 @@ async fn video_and_audio_fill_lightbox_and_comparison() {
             return gap >= 0 && gap < 40 && offset < 20 ? 'together' : `${gap} px apart, ${offset} px off center`";
         browser.press(&starting("button", "Video: red silk")).await?;
         browser.find(&by("dialog", "Output")).await?;
-        becomes(browser, "the video in the lightbox", fills_stage, "fills it").await?;
+        wait_for_value(browser, "the video in the lightbox", fills_stage, "fills it").await?;
         // Space controls the player if no button has the focus.
         let paused = "return String(document.querySelector('.stage video').paused)";
         for expected in ["true", "false"] {
             browser.client.active_element().await?.send_keys(" ").await?;
-            becomes(browser, "whether the video is paused", paused, expected).await?;
+            wait_for_value(browser, "whether the video is paused", paused, expected).await?;
         }
         // Shows the duration of the video and the generation time.
-        browser.see_text("s long", TIMEOUT).await?;
-        browser.see_text("made in", TIMEOUT).await?;
+        browser.wait_for_text("s long", TIMEOUT).await?;
+        browser.wait_for_text("made in", TIMEOUT).await?;
         browser.press(&by("button", "Previous")).await?;
         let large = together.replace("CONTAINER", ".stage");
-        becomes(browser, "the waveform and its player", &large, "together").await?;
+        wait_for_value(browser, "the waveform and its player", &large, "together").await?;
         // No model of this service accepts audio, so the button is disabled with a reason.
         let reason = "
             const button = [...document.querySelectorAll('.lightbox button')].find(
                 it => it.textContent.trim() === 'Use as input');
             return button?.getAttribute('aria-disabled') === 'true' ? button.title : ''";
-        becomes(browser, "the reason", reason, "No model accepts it.").await?;
+        wait_for_value(browser, "the reason", reason, "No model accepts it.").await?;
         // A press on it opens no menu, but shows the reason to users who can't see titles.
         browser.press(&by("button", "Use as input")).await?;
         let after_press = "
         const isOpen = document.querySelector('.lightbox .menu:popover-open');
             const answer = document.querySelector('.lightbox .answer')?.innerText ?? '';
             return isOpen ? 'a menu' : answer.includes('No model accepts it.') ? 'a message' : 'nothing'";
-        becomes(browser, "the effect of a press", after_press, "a message").await?;
+        wait_for_value(browser, "the effect of a press", after_press, "a message").await?;
         // Audio and video can't be compared with a slider.
         browser.press(&by("button", "Compare")).await?;
         browser.find(&by("dialog", "Compare")).await?;
         let compared = has_own_size.replace("CONTAINER", ".compared");
-        becomes(browser, "the video in the comparison", &compared, true).await?;
+        wait_for_value(browser, "the video in the comparison", &compared, true).await?;
         let no_slider = "
             const choice = [...document.querySelectorAll('fieldset')].find(it => it.innerText.includes('Slider'));
             return String(!choice?.checkVisibility())";
-        becomes(browser, "whether there is no slider", no_slider, "true").await?;
+        wait_for_value(browser, "whether there is no slider", no_slider, "true").await?;
         // The waveform and player are above the list of differences.
         let compared = "
             const [drawing, player] = ['.waveform', 'audio'].map(
@@ -155,7 +155,7 @@ async fn video_and_audio_fill_lightbox_and_comparison() {
             const gap = player.top - drawing.bottom;
             return gap >= 0 && gap < 40 && below.top >= player.bottom
                 ? 'together' : `${gap} px apart, ${below.top - player.bottom} px above the differences`";
-        becomes(browser, "the audio in the comparison", compared, "together").await
+        wait_for_value(browser, "the audio in the comparison", compared, "together").await
     })
     .await;
 }
@@ -164,14 +164,14 @@ async fn video_and_audio_fill_lightbox_and_comparison() {
 #[tokio::test(flavor = "multi_thread")]
 async fn video_in_list_plays_only_while_hovered() {
     drive("video_in_list_plays_only_while_hovered", async |browser| {
-        let service = Service::with_site(&["--speed", "0"]).await?;
+        let service = Service::start_with_site(&["--speed", "0"]).await?;
         let address = service.address();
         generate(browser, &address, "video/silk", "red silk").await?;
         let playing = "
             const { muted, loop, controls, readyState } = document.querySelector('article video');
             return [muted, loop, controls, readyState > 0]";
         let all = Value::from(vec![true; 4]);
-        becomes(browser, "a muted video", playing, all).await?;
+        wait_for_value(browser, "a muted video", playing, all).await?;
 
         browser.press(&by("link", "Tasks")).await?;
         browser.find(&containing("link", "red silk")).await?;
@@ -179,15 +179,15 @@ async fn video_in_list_plays_only_while_hovered() {
             const { paused, muted, currentTime, readyState } = document.querySelector('video.still');
             return [paused, muted, currentTime < 0.1, readyState > 1]";
         let all = Value::from(vec![true; 4]);
-        becomes(browser, "a paused first frame", still, all).await?;
+        wait_for_value(browser, "a paused first frame", still, all).await?;
         hover(browser, "video.still").await?;
         let plays = "
             const { paused, currentTime } = document.querySelector('video.still');
             return !paused && currentTime > 0.1";
-        becomes(browser, "a playing video", plays, true).await?;
+        wait_for_value(browser, "a playing video", plays, true).await?;
         hover(browser, "h1").await?;
         let is_paused = "return document.querySelector('video.still').paused";
-        becomes(browser, "a paused video", is_paused, true).await
+        wait_for_value(browser, "a paused video", is_paused, true).await
     })
     .await;
 }
@@ -197,7 +197,7 @@ async fn video_in_list_plays_only_while_hovered() {
 #[tokio::test(flavor = "multi_thread")]
 async fn task_actions_are_in_one_row_below_picture() {
     drive("task_actions_are_in_one_row_below_picture", async |browser| {
-        let service = Service::with_site(&["--speed", "0"]).await?;
+        let service = Service::start_with_site(&["--speed", "0"]).await?;
         browser.set_size(1440, 900).await?;
         // A portrait picture is narrower than the pane.
         generate(browser, &service.address(), "image/tessera", "amber").await?;
@@ -218,7 +218,7 @@ async fn task_actions_are_in_one_row_below_picture() {
         // Favorite and the menu, which contains the others.
         for (width, height, buttons) in [(1440, 900, "7"), (768, 1024, "7"), (360, 740, "5"), (320, 640, "5")] {
             browser.set_size(width, height).await?;
-            becomes(browser, &format!("the row of actions at {width}"), row, buttons).await?;
+            wait_for_value(browser, &format!("the row of actions at {width}"), row, buttons).await?;
         }
         Ok(())
     })
@@ -230,7 +230,7 @@ async fn task_actions_are_in_one_row_below_picture() {
 #[tokio::test(flavor = "multi_thread")]
 async fn result_fills_its_placeholder_without_layout_shift() {
     drive("result_fills_its_placeholder_without_layout_shift", async |browser| {
-        let service = Service::with_site(&["--speed", "3"]).await?;
+        let service = Service::start_with_site(&["--speed", "3"]).await?;
         browser.set_size(1440, 900).await?;
         let page = format!("{}/models/image/strata", service.address());
         browser.open(&page).await?;
@@ -244,7 +244,7 @@ async fn result_fills_its_placeholder_without_layout_shift() {
             if (!place) return false;
             window.placeholders = place.getBoundingClientRect();
             return true";
-        becomes(browser, "a placeholder", note, true).await?;
+        wait_for_value(browser, "a placeholder", note, true).await?;
         let compare = "
             const image = document.querySelector('.picture > img');
             if (!image?.naturalWidth) return 'no picture';
@@ -252,7 +252,7 @@ async fn result_fills_its_placeholder_without_layout_shift() {
             const moved = ['left', 'top', 'right', 'bottom'].filter(side => Math.abs(now[side] - then[side]) > 2);
             if (moved.length > 0) return `${moved} of ${JSON.stringify(then)} and ${JSON.stringify(now)}`;
             return document.documentElement.scrollHeight <= innerHeight ? 'there' : 'the page scrolls'";
-        becomes(browser, "the picture", compare, "there").await
+        wait_for_value(browser, "the picture", compare, "there").await
     })
     .await;
 }
@@ -261,7 +261,7 @@ async fn result_fills_its_placeholder_without_layout_shift() {
 #[tokio::test(flavor = "multi_thread")]
 async fn several_results_fill_their_placeholders_without_layout_shift() {
     drive("several_results_fill_their_placeholders_without_layout_shift", async |browser| {
-        let service = Service::with_site(&["--speed", "3"]).await?;
+        let service = Service::start_with_site(&["--speed", "3"]).await?;
         browser.set_size(1440, 900).await?;
         let page = format!("{}/models/image/tessera", service.address());
         browser.open(&page).await?;
@@ -278,7 +278,7 @@ async fn several_results_fill_their_placeholders_without_layout_shift() {
             if (places.length !== 3) return `${places.length} places`;
             window.placeholders = places.map(place => place.getBoundingClientRect());
             return 'three'";
-        becomes(browser, "three placeholders", note, "three").await?;
+        wait_for_value(browser, "three placeholders", note, "three").await?;
         let compare = "
             const images = [...document.querySelectorAll('.picture > img')];
             if (images.length !== 3 || images.some(image => !image.naturalWidth)) return 'no pictures';
@@ -288,7 +288,7 @@ async fn several_results_fill_their_placeholders_without_layout_shift() {
             });
             if (moved.length === 0) return 'there';
             return JSON.stringify([window.placeholders, images.map(image => image.getBoundingClientRect())])";
-        becomes(browser, "three pictures", compare, "there").await
+        wait_for_value(browser, "three pictures", compare, "there").await
     })
     .await;
 }
@@ -298,7 +298,7 @@ async fn several_results_fill_their_placeholders_without_layout_shift() {
 #[tokio::test(flavor = "multi_thread")]
 async fn four_results_are_shown_in_two_by_two_grid() {
     drive("four_results_are_shown_in_two_by_two_grid", async |browser| {
-        let service = Service::with_site(&["--speed", "0"]).await?;
+        let service = Service::start_with_site(&["--speed", "0"]).await?;
         let page = format!("{}/models/image/strata", service.address());
         browser.set_size(1440, 900).await?;
         browser.open(&page).await?;
@@ -324,7 +324,7 @@ async fn four_results_are_shown_in_two_by_two_grid() {
         for (width, height) in [(1440, 900), (2560, 1300), (1440, 900)] {
             browser.set_size(width, height).await?;
             let what = format!("four pictures in {width} by {height}");
-            becomes(browser, &what, arrangement, "two by two").await?;
+            wait_for_value(browser, &what, arrangement, "two by two").await?;
         }
         // Guards against tiny pictures covered by their own buttons: in a low window, the page scrolls instead.
         let short = "
@@ -332,12 +332,12 @@ async fn four_results_are_shown_in_two_by_two_grid() {
             const low = images.filter(image => image.getBoundingClientRect().height < 170);
             return low.length ? `${low[0].getBoundingClientRect().height} px` : 'large enough'";
         browser.set_size(1366, 650).await?;
-        becomes(browser, "four pictures in a low window", short, "large enough").await?;
+        wait_for_value(browser, "four pictures in a low window", short, "large enough").await?;
         browser.set_size(1440, 900).await?;
         browser.press(&by("link", "Tasks")).await?;
         browser.press(&by("link", "dunes at dusk")).await?;
         let arrangement = arrangement.replace(".result", "main");
-        becomes(browser, "four pictures on the task page", &arrangement, "two by two").await
+        wait_for_value(browser, "four pictures on the task page", &arrangement, "two by two").await
     })
     .await;
 }
@@ -347,7 +347,7 @@ async fn four_results_are_shown_in_two_by_two_grid() {
 #[tokio::test(flavor = "multi_thread")]
 async fn video_is_not_scaled_above_its_pixel_size() {
     drive("video_is_not_scaled_above_its_pixel_size", async |browser| {
-        let service = Service::with_site(&["--speed", "0"]).await?;
+        let service = Service::start_with_site(&["--speed", "0"]).await?;
         browser.set_size(2560, 1440).await?;
         generate(browser, &service.address(), "video/silk", "teal threads").await?;
         let fits = "
@@ -357,10 +357,10 @@ async fn video_is_not_scaled_above_its_pixel_size() {
             if (Math.abs(width - film.videoWidth) > 1) return `${width} px of ${film.videoWidth}`;
             const place = film.closest('.media-place').getBoundingClientRect();
             return place.height <= film.videoHeight + 1 ? 'fits' : `a placeholder of ${place.height} px for ${film.videoHeight}`";
-        becomes(browser, "the video", fits, "fits").await?;
+        wait_for_value(browser, "the video", fits, "fits").await?;
         browser.press(&by("link", "Tasks")).await?;
         browser.press(&by("link", "teal threads")).await?;
-        becomes(browser, "the video on the task page", fits, "fits").await
+        wait_for_value(browser, "the video on the task page", fits, "fits").await
     })
     .await;
 }
@@ -369,13 +369,13 @@ async fn video_is_not_scaled_above_its_pixel_size() {
 #[tokio::test(flavor = "multi_thread")]
 async fn aspect_ratio_of_videos_is_stored() {
     drive("aspect_ratio_of_videos_is_stored", async |browser| {
-        let service = Service::with_site(&["--speed", "0"]).await?;
+        let service = Service::start_with_site(&["--speed", "0"]).await?;
         generate(browser, &service.address(), "video/silk", "jade threads").await?;
         let shape = "
             const film = document.querySelector('video');
             const known = JSON.parse(localStorage.getItem('atelier.shapes') ?? '{}')['video/silk'];
             return !!film && Math.abs(known - film.videoWidth / film.videoHeight) < 0.01";
-        becomes(browser, "the stored aspect ratio", shape, true).await
+        wait_for_value(browser, "the stored aspect ratio", shape, true).await
     })
     .await;
 }

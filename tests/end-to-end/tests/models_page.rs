@@ -5,7 +5,7 @@ use atelier_end_to_end::browser::Browser;
 use atelier_end_to_end::find::{by, starting};
 use atelier_end_to_end::service::Service;
 use atelier_end_to_end::story::drive;
-use atelier_end_to_end::wait::{Seen, becomes, until};
+use atelier_end_to_end::wait::{Seen, until, wait_for_value};
 use serde_json::Value;
 use std::time::Duration;
 
@@ -62,7 +62,7 @@ async fn model_cards_show_posters_then_own_outputs() {
     drive(
         "model_cards_show_posters_then_own_outputs",
         async |browser| {
-            let service = Service::with_site(&["--speed", "0"]).await?;
+            let service = Service::start_with_site(&["--speed", "0"]).await?;
             let address = service.address();
             browser.set_size(1280, 2400).await?;
             browser.open(&address).await?;
@@ -79,7 +79,7 @@ async fn model_cards_show_posters_then_own_outputs() {
             let prompt = starting("textbox", "prompt");
             browser.fill(&prompt, "alpine lake").await?;
             browser.press(&by("button", "Generate")).await?;
-            browser.see_text("Completed", TIMEOUT).await?;
+            browser.wait_for_text("Completed", TIMEOUT).await?;
             browser.press(&by("link", "Models")).await?;
             wait_for_pictures(browser, "the generated picture", |pictures| {
                 let strata = pictures
@@ -107,7 +107,7 @@ async fn model_cards_show_posters_then_own_outputs() {
 #[tokio::test(flavor = "multi_thread")]
 async fn welcome_button_generates_first_picture() {
     drive("welcome_button_generates_first_picture", async |browser| {
-        let service = Service::with_site(&["--speed", "0"]).await?;
+        let service = Service::start_with_site(&["--speed", "0"]).await?;
         let address = service.address();
         browser.open(&address).await?;
         let welcome = by("region", "Welcome");
@@ -126,7 +126,7 @@ async fn welcome_button_generates_first_picture() {
         })
         .await?;
         browser.press(&generate).await?;
-        browser.see_text("Completed", TIMEOUT).await?;
+        browser.wait_for_text("Completed", TIMEOUT).await?;
         browser.find(&starting("img", "Image: ")).await?;
         // The prompt is in the form, so that the user can edit it.
         let script = "return document.querySelector('textarea').value";
@@ -148,7 +148,7 @@ async fn welcome_button_generates_first_picture() {
 #[tokio::test(flavor = "multi_thread")]
 async fn favorite_model_comes_first_in_all_tabs() {
     drive("favorite_model_comes_first_in_all_tabs", async |browser| {
-        let service = Service::with_site(&[]).await?;
+        let service = Service::start_with_site(&[]).await?;
         let address = service.address();
         browser.open(&address).await?;
         let heart = by("button", "Favorite: Tessera");
@@ -180,7 +180,7 @@ async fn favorite_model_comes_first_in_all_tabs() {
 #[tokio::test(flavor = "multi_thread")]
 async fn each_category_starts_new_row_and_largest_fills_page_width() {
     drive("each_category_starts_new_row_and_largest_fills_page_width", async |browser| {
-        let service = Service::with_site(&[]).await?;
+        let service = Service::start_with_site(&[]).await?;
         let place = "
             const lists = [...document.querySelectorAll('.group-cards')].map(it => it.getBoundingClientRect());
             const cards = [...document.querySelectorAll('.model-card')].map(it => it.getBoundingClientRect());
@@ -194,7 +194,7 @@ async fn each_category_starts_new_row_and_largest_fills_page_width() {
             browser.set_size(width, 900).await?;
             browser.open(&service.address()).await?;
             browser.find(&by("button", "Favorite: Strata")).await?;
-            becomes(browser, &format!("the layout at {width}"), place, "rows, full").await?;
+            wait_for_value(browser, &format!("the layout at {width}"), place, "rows, full").await?;
             sizes.push(browser.run(rem, vec![]).await?.as_f64().unwrap_or_default());
         }
         // Excludes the width of a scroll bar.
@@ -209,7 +209,7 @@ async fn keyboard_moves_to_search_and_between_cards() {
     drive(
         "keyboard_moves_to_search_and_between_cards",
         async |browser| {
-            let service = Service::with_site(&[]).await?;
+            let service = Service::start_with_site(&[]).await?;
             browser.set_size(1280, 2400).await?;
             browser.open(&service.address()).await?;
             browser.find(&by("button", "Favorite: Strata")).await?;

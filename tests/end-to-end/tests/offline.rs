@@ -19,7 +19,12 @@ const TIMEOUT: Duration = Duration::from_secs(60);
 const PROMPT: &str = "harbour without a line";
 
 /// Waits until the script returns this value. The error also lists the states of the workers.
-async fn becomes(browser: &Browser, what: &str, script: &str, expected: &Value) -> Result<()> {
+async fn wait_for_value(
+    browser: &Browser,
+    what: &str,
+    script: &str,
+    expected: &Value,
+) -> Result<()> {
     until(what.to_owned(), TIMEOUT, async || {
         let seen = browser.run(script, vec![]).await?;
         Ok(match seen == *expected {
@@ -85,17 +90,17 @@ async fn page_opens_offline_and_updates_to_next_release() {
         browser.open(&settings).await?;
         browser.press(&by("checkbox", "Keep outputs")).await?;
         browser.press(&by("button", "Save")).await?;
-        browser.see_text("Saved.", TIMEOUT).await?;
+        browser.wait_for_text("Saved.", TIMEOUT).await?;
         browser.open(&model).await?;
         browser.fill(&starting("textbox", "prompt"), PROMPT).await?;
         browser.press(&by("button", "Generate")).await?;
         browser
-            .find_for(&by("button", "Run again"), TIMEOUT)
+            .find_with_limit(&by("button", "Run again"), TIMEOUT)
             .await?;
         browser.open(&settings).await?;
-        browser.see_text("1 copy, ", TIMEOUT).await?;
-        becomes(browser, "a settled worker", IS_SETTLED, &true.into()).await?;
-        becomes(
+        browser.wait_for_text("1 copy, ", TIMEOUT).await?;
+        wait_for_value(browser, "a settled worker", IS_SETTLED, &true.into()).await?;
+        wait_for_value(
             browser,
             "its cache",
             CACHES,
@@ -108,26 +113,26 @@ async fn page_opens_offline_and_updates_to_next_release() {
         service.stop().await?;
         browser.reload().await?;
         browser
-            .find_for(&by("heading", "Settings"), TIMEOUT)
+            .find_with_limit(&by("heading", "Settings"), TIMEOUT)
             .await?;
         browser.press(&by("link", "Tasks")).await?;
         browser.find(&starting("link", PROMPT)).await?;
         browser.open(&gallery).await?;
         let tile = containing("button", PROMPT);
-        browser.find_for(&tile, TIMEOUT).await?;
+        browser.find_with_limit(&tile, TIMEOUT).await?;
         browser.press(&tile).await?;
         browser.find(&by("dialog", "Output")).await?;
         let shown = "
             return [...document.querySelectorAll('dialog img')]
                 .some(it => it.naturalWidth > 0 && it.currentSrc.startsWith('blob:'))";
-        becomes(browser, "the saved picture", shown, &true.into()).await?;
+        wait_for_value(browser, "the saved picture", shown, &true.into()).await?;
 
         // Starts the service with the next release.
         std::fs::remove_file(place.path().join("site"))?;
         symlink(next.folder(), place.path().join("site"))?;
         service.start_again().await?;
         browser.open(&gallery).await?;
-        becomes(
+        wait_for_value(
             browser,
             "the next release",
             RELEASE,
@@ -140,14 +145,14 @@ async fn page_opens_offline_and_updates_to_next_release() {
             "return navigator.serviceWorker.getRegistration().then(async it =>
                 !it.installing && (await caches.has('atelier-{next_name}')))"
         );
-        becomes(browser, "the installed worker", &is_installed, &true.into()).await?;
+        wait_for_value(browser, "the installed worker", &is_installed, &true.into()).await?;
         browser.client.goto("about:blank").await?;
         browser.open(&gallery).await?;
-        becomes(browser, "only its cache", CACHES, &vec![next_cache].into()).await?;
+        wait_for_value(browser, "only its cache", CACHES, &vec![next_cache].into()).await?;
         service.stop().await?;
         browser.reload().await?;
-        browser.find_for(&tile, TIMEOUT).await?;
-        becomes(browser, "the next release", RELEASE, &next_name.into()).await?;
+        browser.find_with_limit(&tile, TIMEOUT).await?;
+        wait_for_value(browser, "the next release", RELEASE, &next_name.into()).await?;
         assert_ne!(first_name, first_cache);
 
         // Turns the offline copy off.
@@ -155,13 +160,13 @@ async fn page_opens_offline_and_updates_to_next_release() {
         let switch = by("checkbox", "Open without network");
         browser.press(&switch).await?;
         browser
-            .see_text("Off. The offline copy is deleted", TIMEOUT)
+            .wait_for_text("Off. The offline copy is deleted", TIMEOUT)
             .await?;
         let none: Vec<Value> = Vec::new();
-        becomes(browser, "no cache", CACHES, &none.into()).await?;
+        wait_for_value(browser, "no cache", CACHES, &none.into()).await?;
         let registrations =
             "return navigator.serviceWorker.getRegistrations().then(all => all.length)";
-        becomes(browser, "no worker", registrations, &0.into()).await?;
+        wait_for_value(browser, "no worker", registrations, &0.into()).await?;
         Ok(())
     })
     .await;
@@ -182,23 +187,23 @@ async fn offline_copy_is_stored_again_after_off_and_on() {
         browser
             .open(&format!("{}/settings", service.address()))
             .await?;
-        becomes(browser, "its cache", CACHES, &whole).await?;
-        becomes(browser, "a settled worker", IS_SETTLED, &true.into()).await?;
+        wait_for_value(browser, "its cache", CACHES, &whole).await?;
+        wait_for_value(browser, "a settled worker", IS_SETTLED, &true.into()).await?;
         browser.reload().await?;
         let switch = by("checkbox", "Open without network");
-        browser.find_for(&switch, TIMEOUT).await?;
+        browser.find_with_limit(&switch, TIMEOUT).await?;
         browser.press(&switch).await?;
         let none: Vec<Value> = Vec::new();
-        becomes(browser, "no cache", CACHES, &none.clone().into()).await?;
+        wait_for_value(browser, "no cache", CACHES, &none.clone().into()).await?;
         browser
-            .see_text("Off. The offline copy is deleted", TIMEOUT)
+            .wait_for_text("Off. The offline copy is deleted", TIMEOUT)
             .await?;
         let one_more =
             "return fetch(document.querySelector('link[rel=stylesheet]').href).then(it => it.ok)";
-        becomes(browser, "another file", one_more, &true.into()).await?;
-        becomes(browser, "still no cache", CACHES, &none.into()).await?;
+        wait_for_value(browser, "another file", one_more, &true.into()).await?;
+        wait_for_value(browser, "still no cache", CACHES, &none.into()).await?;
         browser.press(&switch).await?;
-        becomes(browser, "its cache again", CACHES, &whole).await
+        wait_for_value(browser, "its cache again", CACHES, &whole).await
     })
     .await;
 }
@@ -218,7 +223,7 @@ async fn open_page_keeps_its_release_until_reload() {
         let site = site.to_str().ok_or("no text")?;
         let service = Service::start(&["--site", site]).await?;
         browser.open(&format!("{}/settings", service.address())).await?;
-        becomes(browser, "a settled worker", IS_SETTLED, &true.into()).await?;
+        wait_for_value(browser, "a settled worker", IS_SETTLED, &true.into()).await?;
         let older = browser.client.window().await?;
         std::fs::remove_file(place.path().join("site"))?;
         symlink(next.folder(), place.path().join("site"))?;
@@ -226,20 +231,20 @@ async fn open_page_keeps_its_release_until_reload() {
             .open_tab(&format!("{}/settings", service.address()))
             .await?;
         browser.switch_to(&tab).await?;
-        becomes(browser, "the next release", RELEASE, &next_name.into()).await?;
+        wait_for_value(browser, "the next release", RELEASE, &next_name.into()).await?;
         let waiting = "
             return navigator.serviceWorker.getRegistration().then(it => it?.waiting?.state ?? 'none')";
-        becomes(browser, "a waiting worker", waiting, &"installed".into()).await?;
+        wait_for_value(browser, "a waiting worker", waiting, &"installed".into()).await?;
         let both = "return caches.keys().then(names => names.length)";
-        becomes(browser, "both caches", both, &2.into()).await?;
+        wait_for_value(browser, "both caches", both, &2.into()).await?;
         browser.switch_to(&older).await?;
         let has_cache = format!(
             "return (() => {{ {CACHES} }})().then(all => all.includes('{first_cache}'))"
         );
-        becomes(browser, "its own cache", &has_cache, &true.into()).await?;
+        wait_for_value(browser, "its own cache", &has_cache, &true.into()).await?;
         // Reloading the older page ends its release.
         browser.reload().await?;
-        becomes(browser, "one cache", CACHES, &vec![next_cache].into()).await?;
+        wait_for_value(browser, "one cache", CACHES, &vec![next_cache].into()).await?;
         Ok(())
     })
     .await;
@@ -260,8 +265,8 @@ async fn frozen_page_does_not_delay_release() {
         let service = Service::start(&["--site", site.to_str().ok_or("no text")?]).await?;
         let address = service.address();
         browser.open(&address).await?;
-        becomes(browser, "a settled worker", IS_SETTLED, &true.into()).await?;
-        becomes(browser, "its cache", CACHES, &vec![first_cache].into()).await?;
+        wait_for_value(browser, "a settled worker", IS_SETTLED, &true.into()).await?;
+        wait_for_value(browser, "its cache", CACHES, &vec![first_cache].into()).await?;
         // After the reload, the worker controls the page. The page starts to watch the worker 3 s later.
         browser.reload().await?;
         tokio::time::sleep(Duration::from_secs(5)).await;
@@ -271,7 +276,7 @@ async fn frozen_page_does_not_delay_release() {
             return navigator.serviceWorker.getRegistration().then(it => it.update())
                 .then(() => new Promise(done => setTimeout(done, 2000)))
                 .then(() => navigator.serviceWorker.getRegistration()).then(it => !!it.waiting)";
-        becomes(browser, "a waiting worker", has_waiting, &true.into()).await?;
+        wait_for_value(browser, "a waiting worker", has_waiting, &true.into()).await?;
 
         let old = browser.client.window().await?;
         let new = browser.open_tab("about:blank").await?;
@@ -281,7 +286,7 @@ async fn frozen_page_does_not_delay_release() {
         browser.devtools(command, state("frozen")).await?;
         browser.switch_to(&new).await?;
         browser.open(&format!("{address}/gallery")).await?;
-        becomes(browser, "only its cache", CACHES, &vec![next_cache].into()).await?;
+        wait_for_value(browser, "only its cache", CACHES, &vec![next_cache].into()).await?;
         browser.switch_to(&old).await?;
         browser.devtools(command, state("active")).await?;
         Ok(())

@@ -60,14 +60,14 @@ async fn progress_and_unavailable_model_are_shown() {
         fs::write(&models, MODELS)?;
         write_program(folder.path())?;
         let models = models.to_str().ok_or("no text")?;
-        let service = Service::with_site(&["--models", models]).await?;
+        let service = Service::start_with_site(&["--models", models]).await?;
         let page = format!("{}/models/image/sketch", service.address());
         browser.open(&page).await?;
         browser
             .fill(&starting("textbox", "prompt"), "a heron")
             .await?;
         browser.press(&by("button", "Generate")).await?;
-        browser.see_text("step 5 of 20", TIMEOUT).await?;
+        browser.wait_for_text("step 5 of 20", TIMEOUT).await?;
         wait::until("the progress bar".to_owned(), TIMEOUT, async || {
             let value = "return document.querySelector('.waiting progress')?.value ?? null";
             let value = browser.run(value, vec![]).await?;
@@ -79,7 +79,7 @@ async fn progress_and_unavailable_model_are_shown() {
         .await?;
         fs::write(folder.path().join("go"), "")?;
         browser
-            .find_for(&by("button", "Run again"), TIMEOUT)
+            .find_with_limit(&by("button", "Run again"), TIMEOUT)
             .await?;
 
         // The model becomes unavailable. The service still accepts a task, which shows why it waits.
@@ -99,19 +99,21 @@ async fn progress_and_unavailable_model_are_shown() {
         )
         .await?;
         browser.open(&service.address()).await?;
-        browser.see_text("Unavailable", TIMEOUT).await?;
+        browser.wait_for_text("Unavailable", TIMEOUT).await?;
         browser.press(&by("link", "Sketch")).await?;
-        browser.see_text("Unavailable: ", TIMEOUT).await?;
+        browser.wait_for_text("Unavailable: ", TIMEOUT).await?;
         browser
             .fill(&starting("textbox", "prompt"), "a crane")
             .await?;
         browser.press(&by("button", "Generate")).await?;
-        browser.see_text("The model is away: ", TIMEOUT).await?;
+        browser
+            .wait_for_text("The model is away: ", TIMEOUT)
+            .await?;
 
         // The model is available again, and its task completes, without a reload of the page.
         write_program(folder.path())?;
         browser
-            .find_for(&by("button", "Run again"), TIMEOUT)
+            .find_with_limit(&by("button", "Run again"), TIMEOUT)
             .await?;
         wait::until(
             "no model to be away on the page".to_owned(),

@@ -227,7 +227,7 @@ async fn thirty_minutes_of_work_leak_no_resources() {
         "thirty_minutes_of_work_leak_no_resources",
         async |browser| {
             browser.needs(Capability::DevTools)?;
-            let service = Service::with_site(&["--speed", "0.05"]).await?;
+            let service = Service::start_with_site(&["--speed", "0.05"]).await?;
             let proxy = FaultProxy::start(&service.address()).await?;
             browser.before_each_page(FAST_CLOCK).await?;
             browser.open(&proxy.address()).await?;

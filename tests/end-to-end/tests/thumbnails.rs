@@ -6,7 +6,7 @@ use atelier_end_to_end::fault::{Fault, FaultProxy, Rule};
 use atelier_end_to_end::find::{by, containing, starting};
 use atelier_end_to_end::service::Service;
 use atelier_end_to_end::story::drive;
-use atelier_end_to_end::wait::becomes;
+use atelier_end_to_end::wait::wait_for_value;
 use serde_json::json;
 use std::time::Duration;
 
@@ -39,7 +39,7 @@ async fn generate(browser: &Browser, address: &str) -> Result<()> {
     browser.fill(&starting("textbox", "prompt"), PROMPT).await?;
     browser.press(&by("button", "Generate")).await?;
     browser
-        .find_for(&by("button", "Run again"), TIMEOUT)
+        .find_with_limit(&by("button", "Run again"), TIMEOUT)
         .await?;
     Ok(())
 }
@@ -50,16 +50,16 @@ async fn generate(browser: &Browser, address: &str) -> Result<()> {
 async fn visited_gallery_is_shown_from_thumbnails() {
     drive("visited_gallery_is_shown_from_thumbnails", async |browser| {
         browser.set_size(1280, 900).await?;
-        let service = Service::with_site(&["--speed", "0"]).await?;
+        let service = Service::start_with_site(&["--speed", "0"]).await?;
         let proxy = FaultProxy::start(&service.address()).await?;
         let address = proxy.address();
         generate(browser, &address).await?;
         browser.open(&format!("{address}/gallery")).await?;
         let tile = containing("button", PROMPT);
         browser.find(&tile).await?;
-        becomes(browser, "a stored thumbnail", COUNT, json!(1)).await?;
+        wait_for_value(browser, "a stored thumbnail", COUNT, json!(1)).await?;
         // The tile uses the thumbnail at once, so that full pictures don't fill the memory.
-        becomes(browser, "a tile with the thumbnail", TILES, json!([true])).await?;
+        wait_for_value(browser, "a tile with the thumbnail", TILES, json!([true])).await?;
 
         // The next visit, when the outputs are no longer available.
         let gone = Fault::Status {
@@ -79,7 +79,7 @@ async fn visited_gallery_is_shown_from_thumbnails() {
         for _ in 0..3 {
             let before = file_calls();
             browser.open(&format!("{address}/gallery")).await?;
-            becomes(browser, "tiles with thumbnails", TILES, json!([true])).await?;
+            wait_for_value(browser, "tiles with thumbnails", TILES, json!([true])).await?;
             fewest = fewest.min(file_calls() - before);
         }
         assert_eq!(fewest, 0, "outputs were fetched");
@@ -93,11 +93,11 @@ async fn visited_gallery_is_shown_from_thumbnails() {
         let sharp = "
             const picture = document.querySelector('.tile img');
             return !!picture && picture.naturalHeight * 1.3 >= picture.clientHeight * Math.min(devicePixelRatio, 2)";
-        becomes(browser, "a sharp tile", sharp, json!(true)).await?;
+        wait_for_value(browser, "a sharp tile", sharp, json!(true)).await?;
 
         browser.press(&tile).await?;
         browser.press(&by("button", "Remove task")).await?;
-        becomes(browser, "no stored thumbnail", COUNT, json!(0)).await
+        wait_for_value(browser, "no stored thumbnail", COUNT, json!(0)).await
     })
     .await;
 }
@@ -108,21 +108,21 @@ async fn thumbnails_are_deleted_with_saved_outputs() {
     drive(
         "thumbnails_are_deleted_with_saved_outputs",
         async |browser| {
-            let service = Service::with_site(&["--speed", "0"]).await?;
+            let service = Service::start_with_site(&["--speed", "0"]).await?;
             let address = service.address();
             browser.open(&format!("{address}/settings")).await?;
             browser.press(&by("checkbox", "Keep outputs")).await?;
             browser.press(&by("button", "Save")).await?;
-            browser.see_text("Saved.", TIMEOUT).await?;
+            browser.wait_for_text("Saved.", TIMEOUT).await?;
             generate(browser, &address).await?;
             browser.press(&by("link", "Tasks")).await?;
             browser.find(&containing("link", PROMPT)).await?;
-            becomes(browser, "a stored thumbnail", COUNT, json!(1)).await?;
+            wait_for_value(browser, "a stored thumbnail", COUNT, json!(1)).await?;
             browser.press(&by("link", "Settings")).await?;
-            browser.see_text("1 copy, ", TIMEOUT).await?;
+            browser.wait_for_text("1 copy, ", TIMEOUT).await?;
             browser.press(&by("button", "Delete kept outputs")).await?;
             browser.press(&by("button", "Delete them")).await?;
-            becomes(browser, "no stored thumbnail", COUNT, json!(0)).await
+            wait_for_value(browser, "no stored thumbnail", COUNT, json!(0)).await
         },
     )
     .await;
@@ -135,12 +135,12 @@ async fn failed_pictures_are_loaded_again_when_online() {
     drive(
         "failed_pictures_are_loaded_again_when_online",
         async |browser| {
-            let service = Service::with_site(&["--speed", "0"]).await?;
+            let service = Service::start_with_site(&["--speed", "0"]).await?;
             let proxy = FaultProxy::start(&service.address()).await?;
             proxy.add(Rule::every("/outputs/*", Fault::DropBefore));
             generate(browser, &proxy.address()).await?;
             browser
-                .see_text(
+                .wait_for_text(
                     "Not loaded: the network or the file's host may be down",
                     TIMEOUT,
                 )
@@ -150,7 +150,7 @@ async fn failed_pictures_are_loaded_again_when_online() {
             const pictures = [...document.querySelectorAll('main img')];
             return pictures.some(it => it.naturalWidth > 0)";
             let failed = "return document.querySelectorAll('main .media-gone').length > 0";
-            becomes(browser, "a missing picture", failed, json!(true)).await?;
+            wait_for_value(browser, "a missing picture", failed, json!(true)).await?;
             proxy.clear();
             let reconnect = "
             let isOnline = false;
@@ -159,19 +159,19 @@ async fn failed_pictures_are_loaded_again_when_online() {
             isOnline = true;
             window.dispatchEvent(new Event('online'));";
             browser.run(reconnect, vec![]).await?;
-            becomes(browser, "the picture in the list", pictures, json!(true)).await?;
+            wait_for_value(browser, "the picture in the list", pictures, json!(true)).await?;
             proxy.add(Rule::every("/outputs/*", Fault::DropBefore));
             proxy.clear_cache(browser).await?;
             browser.press(&containing("link", PROMPT)).await?;
             browser
-                .see_text(
+                .wait_for_text(
                     "Not loaded: the network or the file's host may be down",
                     TIMEOUT,
                 )
                 .await?;
             proxy.clear();
             browser.run(reconnect, vec![]).await?;
-            becomes(
+            wait_for_value(
                 browser,
                 "the picture on the task page",
                 pictures,

@@ -44,7 +44,7 @@ async fn times_use_utc_offset_of_their_own_date() {
         "Europe/Berlin",
         "times_use_utc_offset_of_their_own_date",
         async |browser| {
-            let service = Service::with_site(&["--speed", "0"]).await?;
+            let service = Service::start_with_site(&["--speed", "0"]).await?;
             let address = service.address();
             browser
                 .open(&format!("{address}/models/image/tessera"))
@@ -53,7 +53,7 @@ async fn times_use_utc_offset_of_their_own_date() {
             let prompt = atelier_end_to_end::find::starting("textbox", "prompt");
             browser.fill(&prompt, "any").await?;
             browser.press(&by("button", "Generate")).await?;
-            browser.see_text("Completed", TIMEOUT).await?;
+            browser.wait_for_text("Completed", TIMEOUT).await?;
             browser.open(&format!("{address}/tasks")).await?;
             browser.find(&containing("article", "any")).await?;
             let tasks = [
@@ -74,8 +74,10 @@ async fn times_use_utc_offset_of_their_own_date() {
 
             let all = format!("{address}/tasks");
             browser.open(&all).await?;
-            browser.see_text("15 January 2020 11:30", TIMEOUT).await?;
-            browser.see_text("15 July 2020 12:30", TIMEOUT).await?;
+            browser
+                .wait_for_text("15 January 2020 11:30", TIMEOUT)
+                .await?;
+            browser.wait_for_text("15 July 2020 12:30", TIMEOUT).await?;
 
             for (from, to, shown) in [
                 (
@@ -91,7 +93,7 @@ async fn times_use_utc_offset_of_their_own_date() {
                     1 => "1 task".to_owned(),
                     n => format!("{n} tasks"),
                 };
-                browser.see_text(&count, TIMEOUT).await?;
+                browser.wait_for_text(&count, TIMEOUT).await?;
                 for prompt in shown {
                     browser.find(&by("link", prompt)).await?;
                 }
@@ -101,7 +103,7 @@ async fn times_use_utc_offset_of_their_own_date() {
             browser.press(&by("button", "Clear the dates")).await?;
             browser.find(&by("button", "Any date")).await?;
             let count = format!("{} tasks", tasks.len());
-            browser.see_text(&count, TIMEOUT).await?;
+            browser.wait_for_text(&count, TIMEOUT).await?;
             Ok(())
         },
     )

@@ -174,7 +174,7 @@ fn names(items: &[Option<&Task>], titles: &[String], use_seeds: bool) -> Vec<Str
 /// Returns names for tasks whose prompts don't distinguish them within their batch. Tasks with the same prompt are
 /// named by the values that differ, or else by their numbers. Tasks whose prompts have the same beginning are named by
 /// the parts that differ. Other tasks have no entry.
-pub fn names_among_siblings<'a>(
+pub fn distinguishing_names<'a>(
     tasks: impl IntoIterator<Item = &'a Task>,
 ) -> HashMap<TaskKey, String> {
     let mut batches: HashMap<&BatchKey, Vec<&Task>> = HashMap::new();

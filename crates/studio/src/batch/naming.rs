@@ -97,7 +97,7 @@ fn is_prompt(input: &Input) -> bool {
 
 /// Returns the differences among the tasks, without those that the name already mentions, such as prompts that it
 /// counts.
-pub fn differences_besides_name(name: &str, tasks: &[&Task]) -> Vec<Difference> {
+pub fn unnamed_differences(name: &str, tasks: &[&Task]) -> Vec<Difference> {
     let mut found = chosen_differences(tasks);
     slowest_first(
         &mut found,
@@ -111,8 +111,8 @@ pub fn differences_besides_name(name: &str, tasks: &[&Task]) -> Vec<Difference> 
     found
 }
 
-/// Whether [`differences_besides_name`] finds a difference between these two tasks of a batch.
-pub fn has_differences_besides_name(name: &str, first: &Task, other: &Task) -> bool {
+/// Whether [`unnamed_differences`] finds a difference between these two tasks of a batch.
+pub fn has_unnamed_differences(name: &str, first: &Task, other: &Task) -> bool {
     let is_counted = counts_others(name);
     let has_chosen = first.seed_chosen || other.seed_chosen;
     let (first, other) = (&first.input, &other.input);
@@ -287,11 +287,11 @@ mod tests {
             ),
         ] {
             assert_eq!(
-                has_differences_besides_name(name, &first, &other),
+                has_unnamed_differences(name, &first, &other),
                 is_expected,
                 "{name}"
             );
-            let found = differences_besides_name(name, &[&first, &other]);
+            let found = unnamed_differences(name, &[&first, &other]);
             assert_eq!(!found.is_empty(), is_expected, "{name}: {found:?}");
         }
     }

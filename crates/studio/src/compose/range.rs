@@ -80,7 +80,7 @@ pub fn values(
 }
 
 /// Whether the text lists exactly these values, without ranges. False if a comma may be a decimal separator.
-pub fn are_written_out(text: &str, values: &[String]) -> bool {
+pub fn lists_exactly(text: &str, values: &[String]) -> bool {
     let is_digit = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_digit);
     let bytes = text.as_bytes();
     let mut commas = bytes.iter().enumerate().filter(|(_, byte)| **byte == b',');

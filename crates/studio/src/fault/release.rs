@@ -44,7 +44,7 @@ pub fn with_tried(tried: &str, release: &str) -> String {
 }
 
 /// Returns the release named in a page's HTML; `None` if it is not a page of Atelier.
-pub fn of_page(html: &str) -> Option<&str> {
+pub fn release_of_page(html: &str) -> Option<&str> {
     let (_, rest) = html.split_once(MARK)?;
     let (release, _) = rest.split_once('"')?;
     let is_name = !release.is_empty() && release.bytes().all(|byte| byte.is_ascii_alphanumeric());
@@ -111,7 +111,7 @@ mod tests {
     #[test]
     fn a_page_contains_its_release() {
         let page = "<head><meta charset=\"utf-8\"><meta name=\"release\" content=\"0f3a\"><title>";
-        assert_eq!(of_page(page), Some("0f3a"));
+        assert_eq!(release_of_page(page), Some("0f3a"));
         for other in [
             "",
             "<!doctype html><title>Gateway</title><p>Please sign in.",
@@ -119,7 +119,7 @@ mod tests {
             "<meta name=\"release\" content=\"a b\">",
             "<meta name=\"release\" content=\"a",
         ] {
-            assert_eq!(of_page(other), None, "{other}");
+            assert_eq!(release_of_page(other), None, "{other}");
         }
     }
 }

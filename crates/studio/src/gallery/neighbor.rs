@@ -21,7 +21,7 @@ pub fn after<'a>(found: &'a [GalleryEntry], tasks: &[TaskKey]) -> Option<&'a Gal
 }
 
 /// Sorts the outputs of a batch in the visual order of its items; outputs of one item keep their order.
-pub fn put_in_order(found: &mut [GalleryEntry], order: &[usize]) {
+pub fn sort_in_visual_order(found: &mut [GalleryEntry], order: &[usize]) {
     let mut places = vec![usize::MAX; order.len()];
     for (place, item) in order.iter().enumerate() {
         if let Some(at) = places.get_mut(*item) {
@@ -133,7 +133,7 @@ mod tests {
             let batch = BatchKey("b".into());
             entry.batch = Some(BatchPlace { batch, index });
         }
-        put_in_order(&mut found, &[2, 0, 1]);
+        sort_in_visual_order(&mut found, &[2, 0, 1]);
         let tasks: Vec<&str> = found.iter().map(|entry| &*entry.task.0).collect();
         assert_eq!(
             tasks,

@@ -114,7 +114,7 @@ pub fn groups(lines: &Range<usize>, each: usize) -> Range<usize> {
 }
 
 /// Returns the lines of a group among these lines. `each`: the number of lines per group.
-pub fn in_group(lines: &Range<usize>, each: usize, group: usize) -> Range<usize> {
+pub fn lines_in_group(lines: &Range<usize>, each: usize, group: usize) -> Range<usize> {
     let first = group * each;
     lines.start.max(first)..lines.end.min(first + each)
 }
@@ -154,11 +154,11 @@ mod tests {
         ] {
             let found = groups(&lines, each);
             assert_eq!(found, expected, "{lines:?} by {each}");
-            let again = found.flat_map(|group| in_group(&lines, each, group));
+            let again = found.flat_map(|group| lines_in_group(&lines, each, group));
             assert!(again.eq(lines.clone()), "{lines:?} by {each}");
         }
         assert!(
-            in_group(&(6..9), 3, 0).is_empty(),
+            lines_in_group(&(6..9), 3, 0).is_empty(),
             "the group has none of the lines"
         );
     }

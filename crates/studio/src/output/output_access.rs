@@ -82,7 +82,7 @@ pub const UNREADABLE_NOTE: &str = "The file's host lets this page show it, but n
 
 /// The reason why an output has no file.
 #[derive(Debug, Clone, PartialEq)]
-pub enum NoFile {
+pub enum MissingFileReason {
     /// Its host forbids reading it; the file may exist.
     Unreadable,
     /// Its address can't be fetched.
@@ -92,7 +92,7 @@ pub enum NoFile {
     Failed(ApiError),
 }
 
-impl NoFile {
+impl MissingFileReason {
     /// Returns a message that explains the reason and what the user can do.
     pub fn user_message(&self) -> String {
         match self {
@@ -121,10 +121,12 @@ pub struct MissingOutputs {
 
 impl MissingOutputs {
     /// Counts a missing output.
-    pub fn add(&mut self, reason: &NoFile) {
+    pub fn add(&mut self, reason: &MissingFileReason) {
         match reason {
-            NoFile::Unreadable => self.unreadable += 1,
-            NoFile::NoAddress | NoFile::NotStored | NoFile::Failed(_) => self.others += 1,
+            MissingFileReason::Unreadable => self.unreadable += 1,
+            MissingFileReason::NoAddress
+            | MissingFileReason::NotStored
+            | MissingFileReason::Failed(_) => self.others += 1,
         }
     }
 
@@ -184,7 +186,7 @@ mod tests {
         let timeout = Err(ApiError::Timeout { after_ms: 30_000 });
         assert_eq!(next_step(&timeout, true, Image), Step::Recover);
 
-        let message = NoFile::Unreadable.user_message();
+        let message = MissingFileReason::Unreadable.user_message();
         assert!(message.contains("CORS") && message.contains("new tab"));
         for word in ["is down", "gone", "No answer", "no longer"] {
             assert!(!message.contains(word), "{word}: {message}");
@@ -215,14 +217,14 @@ mod tests {
     fn the_message_for_an_archive_explains_missing_outputs() {
         let mut missing = MissingOutputs::default();
         assert_eq!(missing.message("a.zip"), None);
-        missing.add(&NoFile::Failed(network()));
+        missing.add(&MissingFileReason::Failed(network()));
         assert_eq!(
             missing.message("a.zip").unwrap(),
             "a.zip saved, but 1 output could not be fetched."
         );
         let mut missing = MissingOutputs::default();
-        missing.add(&NoFile::Unreadable);
-        missing.add(&NoFile::Unreadable);
+        missing.add(&MissingFileReason::Unreadable);
+        missing.add(&MissingFileReason::Unreadable);
         assert_eq!(
             missing.message("a.zip").unwrap(),
             "a.zip saved, but 2 outputs are missing, because the file's host does not let this page read them (CORS): \

@@ -299,9 +299,9 @@ impl Axes {
         let base = untrack(|| self.base());
         let is_done = self.composer.change(|table, schema| {
             let (axes, combine) = untrack(|| (self.parse(), self.combine()));
-            table.put_sweep(place, &base, &axes?, combine, schema)
+            table.insert_sweep(place, &base, &axes?, combine, schema)
         });
-        focus::once_lost(focus_on_items);
+        focus::when_lost(focus_on_items);
         self.is_added.set(is_done);
         untrack(|| self.update_added(false));
     }
@@ -325,7 +325,7 @@ impl Axes {
         let add = |table: &mut Table, schema: &Schema| table.append(new.to_vec(), schema);
         self.is_added.set(self.composer.change(add));
         untrack(|| self.update_added(false));
-        focus::once_lost(focus_on_items);
+        focus::when_lost(focus_on_items);
     }
 
     /// Returns the message that the sweep was sent, if the table has no rows that show it; tracked.

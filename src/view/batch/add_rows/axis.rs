@@ -85,7 +85,7 @@ impl AxisField {
             .update(|axes| axes.retain(|axis| axis.id != self.id));
         // The axes are the first children of `.sweep`.
         let select = |place: usize| format!(".sweep > .axis:nth-child({place}) select");
-        focus_return::once_built(vec![select(at + 1), select(at)]);
+        focus_return::when_rendered(vec![select(at + 1), select(at)]);
     }
 }
 
@@ -129,7 +129,7 @@ pub fn axis(
         Some(Kind::Enum | Kind::Boolean | Kind::Text) => true,
         _ => this
             .typed()
-            .is_some_and(|axis| range::are_written_out(&axis.values, values)),
+            .is_some_and(|axis| range::lists_exactly(&axis.values, values)),
     };
     let options = options(parameter, &schema);
     let all = memo::<Result<Axis, String>>(move || match this.typed() {

@@ -85,8 +85,8 @@ pub fn import(composer: Composer, typed: RwSignal<String>, mapping: ColumnMappin
             mapping.set(Vec::new());
             // Shows the first row that has a problem.
             let bad = composer.table.with_untracked(|table| table.bad_rows(1));
-            focus::once_lost(move || match bad.into_iter().next() {
-                Some(row) => composer.shown_bad.set(Some(row)),
+            focus::when_lost(move || match bad.into_iter().next() {
+                Some(row) => composer.row_to_fix.set(Some(row)),
                 None => focus_on_items(),
             });
         }
@@ -98,7 +98,7 @@ pub fn import(composer: Composer, typed: RwSignal<String>, mapping: ColumnMappin
     let add_new = Callback::new(move |()| add(Addition::New));
     effect(move || {
         let table = composer.table.read();
-        let (offer, held_up) = match &*read.read() {
+        let (offer, block_message) = match &*read.read() {
             Some(Ok(imported)) => match PanelItems::of(&imported.rows, None, &table) {
                 // Rows with problems must be added before they can be fixed.
                 PanelItems::Only(new)
@@ -122,12 +122,12 @@ pub fn import(composer: Composer, typed: RwSignal<String>, mapping: ColumnMappin
             _ => (None, None),
         };
         composer.offered.set(offer);
-        composer.held_up.set(held_up);
+        composer.block_message.set(block_message);
     });
     on_cleanup(move || {
         // The composer may already be disposed.
         composer.offered.try_set(None);
-        composer.held_up.try_set(None);
+        composer.block_message.try_set(None);
     });
     let has_rows = when(move || composer.table.read().has_rows());
     let is_manifest = when(move || {
@@ -255,8 +255,8 @@ fn report(read: Result<Imported, String>, schema: &Schema, mapping: ColumnMappin
     let unknown_columns = imported.unknown_names(schema);
     let rename_column = Callback::new(move |(column, to): (String, Option<String>)| {
         mapping.update(|mapping| mapping.push((column, to.unwrap_or_default())));
-        focus::once_lost(|| {
-            focus::in_place_to("#import");
+        focus::when_lost(|| {
+            focus::to_without_scrolling("#import");
         });
     });
     let suggestions = unknown_names(memo(move || unknown_columns.clone()), rename_column);

@@ -99,8 +99,8 @@ fn unlined(composer: Composer) -> AnyView {
     }));
     let put_aside = move |_| {
         composer.edit(|table| table.put_aside(|row| row.source != Source::Line));
-        focus::once_lost(|| {
-            focus::in_place_to("#prompts");
+        focus::when_lost(|| {
+            focus::to_without_scrolling("#prompts");
         });
     };
     view! {

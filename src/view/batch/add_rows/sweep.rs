@@ -52,7 +52,7 @@ pub fn sweep(composer: Composer, axes: Axes) -> AnyView {
         }
     });
     effect(move || {
-        let (offer, held_up) = match (relation.get(), missing_message.get()) {
+        let (offer, block_message) = match (relation.get(), missing_message.get()) {
             (PanelItems::InTable, _) if axes.is_sent() => (None, axes.sent_message()),
             (PanelItems::InTable, _) => (None, axes.no_items_message()),
             (_, Some(missing_message)) => (None, Some(missing_message)),
@@ -69,7 +69,7 @@ pub fn sweep(composer: Composer, axes: Axes) -> AnyView {
             ),
         };
         composer.offered.set(offer);
-        composer.held_up.set(held_up);
+        composer.block_message.set(block_message);
         composer
             .is_panel_added
             .set(relation.get() == PanelItems::InTable && count() > 0);
@@ -77,7 +77,7 @@ pub fn sweep(composer: Composer, axes: Axes) -> AnyView {
     on_cleanup(move || {
         // The composer may already be disposed.
         composer.offered.try_set(None);
-        composer.held_up.try_set(None);
+        composer.block_message.try_set(None);
         composer.is_panel_added.try_set(false);
     });
     let page = Route::Model(composer.schema().model.clone()).path();
@@ -213,7 +213,7 @@ fn duplicates_question(axes: Axes, found: Duplicates) -> AnyView {
         <div
             class="note doubled"
             role="status"
-            on:click=handler(|_: web_sys::MouseEvent| focus::once_lost(focus_on_items))
+            on:click=handler(|_: web_sys::MouseEvent| focus::when_lost(focus_on_items))
         >
             <p>{sentence}</p>
             <div class="row">

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use atelier_studio::batch::blocks::{Blocks, Heading};
 use atelier_studio::batch::labelled_grid::{self, Measures};
-use atelier_studio::list::window::{Stack, groups, in_group};
+use atelier_studio::list::window::{Stack, groups, lines_in_group};
 use atelier_studio::text::diff::distinguishing_parts;
 use leptos::html::Div;
 use leptos::prelude::*;
@@ -16,7 +16,7 @@ use crate::reactive::boxed::{dynamic, effect, handler, memo, text, when};
 use crate::view::batch::item::{ItemContext, item};
 use crate::view::batch::thumb::Thumb;
 use crate::view::parts::list::Item;
-use crate::view::parts::viewport::{left_in_pane, scrolled};
+use crate::view::parts::viewport::{free_height_in_pane, scrolled};
 use crate::view::parts::windowed_list::{WindowedList, is_apart, rows};
 
 /// The data that the lines of the table share.
@@ -49,7 +49,7 @@ impl Grid {
 pub fn labelled(cells: Memo<Vec<Thumb>>, blocks: Arc<Blocks>, context: ItemContext) -> AnyView {
     let shapes = context.shapes;
     let element = NodeRef::<Div>::new();
-    let (seen, left) = (scrolled(element), left_in_pane(element));
+    let (seen, left) = (scrolled(element), free_height_in_pane(element));
     let labels = &blocks.labels;
     let columns = labels.columns.values.len().max(1);
     let (rows_count, blocks_count) = (labels.rows.values.len(), blocks.headings.len().max(1));
@@ -171,7 +171,7 @@ fn block(grid: &Grid, at: usize) -> AnyView {
     let heading_of = grid.blocks.headings.get(at);
     let label = heading_of.map(|it| format!("{} {}", it.parameter, it.value));
     let (in_block, count) = (grid.blocks.lines(), grid.blocks.labels.rows.values.len());
-    let shown = memo(move || in_group(&grid.list.range.read(), in_block, at));
+    let shown = memo(move || lines_in_group(&grid.list.range.read(), in_block, at));
     let line = move |line: usize| {
         let grid = grid.clone();
         let row = line

@@ -161,8 +161,8 @@ fn retry(summary: Memo<BatchSummary>, answer: StatusNote) -> AnyView {
     effect(move || {
         if to_retry() == 0 && retried.get_value() > 0 {
             retried.set_value(0);
-            focus::once_lost(|| {
-                focus::in_place_to(".run h2");
+            focus::when_lost(|| {
+                focus::to_without_scrolling(".run h2");
             });
         }
     });

@@ -69,7 +69,7 @@ fn times(batch: Arc<Batch>, summary: Memo<BatchSummary>) -> AnyView {
         let is_held = !summary.counts.is_settled()
             && runner.with_tasks(|tasks| {
                 let unsent = batch.items(tasks.iter().copied()).unsent();
-                unsent.first().is_some_and(|it| runner.waits_for_person(it))
+                unsent.first().is_some_and(|it| runner.waits_for_user(it))
             });
         let mut line = summary.times(now, is_held, || {
             let schema = catalog.schema(&batch.model);

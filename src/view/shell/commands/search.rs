@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use atelier_contract::ModelId;
 use atelier_engine::{Action, BatchKey, Task, TaskKey};
 use atelier_studio::batch::Batch;
-use atelier_studio::batch::differences::names_among_siblings;
+use atelier_studio::batch::differences::distinguishing_names;
 use atelier_studio::batch::naming::found_label;
 use atelier_studio::navigation::commands::{CommandRow, MODELS, grouped, models};
 use atelier_studio::navigation::model_order::recent;
@@ -107,7 +107,7 @@ fn all_commands(contexts: Contexts) -> Vec<Command> {
     ]);
     commands.extend(anywhere(contexts));
     commands.extend(runner.with_tasks_of(latest, |tasks| {
-        let names = names_among_siblings(tasks.iter().copied());
+        let names = distinguishing_names(tasks.iter().copied());
         let command = |task: &&Task| task_command(task, names.get(&task.key));
         tasks.iter().map(command).collect::<Vec<_>>()
     }));

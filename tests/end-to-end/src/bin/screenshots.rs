@@ -25,7 +25,7 @@ async fn main() -> Result<()> {
     let out = out.ok_or(USAGE)?;
     let browser = Browser::start().await?;
     let Some(address) = address else {
-        let service = Service::with_site(&["--speed", "0"]).await?;
+        let service = Service::start_with_site(&["--speed", "0"]).await?;
         let address = service.address();
         for path in ["/", "/tasks"] {
             let prefix = format!("first-visit-{}", file_name(path));

@@ -108,7 +108,7 @@ impl FaultProxy {
     }
 
     /// Hides the service's support for idempotency keys from now on. Most services have none.
-    pub fn hide_keys(&self) {
+    pub fn hide_idempotency_keys(&self) {
         let field = "idempotency_key".to_owned();
         self.add(Rule::every("/api/models", Fault::HideField { field }));
     }
@@ -118,7 +118,7 @@ impl FaultProxy {
     }
 
     /// Returns the number of rules that are not used up, except those that hide a field.
-    pub fn rules_left(&self) -> usize {
+    pub fn remaining_rules(&self) -> usize {
         let rules = self.shared.rules();
         rules.iter().filter(|rule| !rule.hides_field()).count()
     }

@@ -110,7 +110,7 @@ impl Call {
             .collect();
     }
 
-    pub fn is_v2(&self) -> bool {
+    pub fn is_api_call(&self) -> bool {
         self.path.starts_with("/v2/")
     }
 

@@ -76,10 +76,10 @@ impl Examination<'_> {
         browser.find(&by("button", "teal")).await?;
         self.examine("word suggestions").await?;
         browser.press(&by("button", "Generate")).await?;
-        browser.see_text("Processing", TIMEOUT).await?;
+        browser.wait_for_text("Processing", TIMEOUT).await?;
         self.examine("a running task").await?;
         browser
-            .find_for(&by("button", "Run again"), TIMEOUT)
+            .find_with_limit(&by("button", "Run again"), TIMEOUT)
             .await?;
         self.examine("a result").await?;
         browser.press(&by("button", "More actions")).await?;
@@ -96,7 +96,9 @@ impl Examination<'_> {
         browser.find(&by("button", "Apply glass")).await?;
         self.examine("presets").await?;
         browser.press(&by("button", "Remove glass")).await?;
-        browser.find_gone(&by("button", "Apply glass")).await?;
+        browser
+            .wait_until_gone(&by("button", "Apply glass"))
+            .await?;
         self.examine("a removed preset").await?;
         browser.press(&by("button", "Undo")).await?;
         browser.find(&by("button", "Apply glass")).await?;
@@ -105,7 +107,7 @@ impl Examination<'_> {
         self.examine("JSON").await?;
         self.open(&format!("{MODEL}?mode=integrations"), "heading", "Tessera")
             .await?;
-        browser.see_text("OpenAI function", TIMEOUT).await?;
+        browser.wait_for_text("OpenAI function", TIMEOUT).await?;
         self.examine("integrations").await
     }
 
@@ -155,7 +157,7 @@ impl Examination<'_> {
             .await?;
         browser.press(&by("button", "Generate")).await?;
         browser
-            .find_for(&by("button", "Run again"), TIMEOUT)
+            .find_with_limit(&by("button", "Run again"), TIMEOUT)
             .await?;
         self.open("/gallery", "list", "Outputs").await?;
         browser
@@ -176,7 +178,7 @@ impl Examination<'_> {
 async fn axe_finds_nothing_on_any_page_state_in_light_and_dark() {
     let name = "axe_finds_nothing_on_any_page_state_in_light_and_dark";
     drive(name, async |browser| {
-        let service = Service::with_site(&["--speed", "2"]).await?;
+        let service = Service::start_with_site(&["--speed", "2"]).await?;
         let axe = repository().join(".tools/npm/node_modules/axe-core/axe.min.js");
         let mut examination = Examination {
             browser,
@@ -207,7 +209,7 @@ async fn axe_finds_nothing_on_first_visit_and_at_any_address() {
     drive(
         "axe_finds_nothing_on_first_visit_and_at_any_address",
         async |browser| {
-            let service = Service::with_site(&["--speed", "0"]).await?;
+            let service = Service::start_with_site(&["--speed", "0"]).await?;
             let address = service.address();
             let axe = repository().join(".tools/npm/node_modules/axe-core/axe.min.js");
             let mut examination = Examination {
@@ -295,7 +297,7 @@ async fn every_page_fits_phone_width_and_touch_target_size() {
     drive(
         "every_page_fits_phone_width_and_touch_target_size",
         async |browser| {
-            let service = Service::with_site(&["--speed", "0"]).await?;
+            let service = Service::start_with_site(&["--speed", "0"]).await?;
             let address = service.address();
             browser.open(&address).await?;
             browser.find(&by("region", "Welcome")).await?;

@@ -26,7 +26,7 @@ const RECORD_SHIFTS: &str = "
 #[tokio::test(flavor = "multi_thread")]
 async fn empty_pages_have_no_layout_shift() {
     drive("empty_pages_have_no_layout_shift", async |browser| {
-        let service = Service::with_site(&[]).await?;
+        let service = Service::start_with_site(&[]).await?;
         browser.needs(Capability::LayoutShifts)?;
         browser.before_each_page(RECORD_SHIFTS).await?;
         let mut found = Vec::new();
@@ -53,7 +53,7 @@ async fn empty_pages_have_no_layout_shift() {
 #[tokio::test(flavor = "multi_thread")]
 async fn pages_with_content_have_no_layout_shift() {
     drive("pages_with_content_have_no_layout_shift", async |browser| {
-        let service = Service::with_site(&["--speed", "0"]).await?;
+        let service = Service::start_with_site(&["--speed", "0"]).await?;
         browser.needs(Capability::LayoutShifts)?;
         let address = service.address();
         browser.set_size(1440, 900).await?;
@@ -71,7 +71,7 @@ async fn pages_with_content_have_no_layout_shift() {
         values[1].send_keys("20, 40, 60").await?;
         browser.press(&by("button", "Add to the table")).await?;
         browser.press(&by("button", "Generate 6")).await?;
-        browser.see_text("6 completed", TIMEOUT).await?;
+        browser.wait_for_text("6 completed", TIMEOUT).await?;
         browser.open(&format!("{address}/tasks")).await?;
         browser
             .find(&by("article", "Batch: amber and 2 others"))

@@ -92,7 +92,7 @@ async fn the_archive_contains_every_output_and_lists_missing_ones() {
 
         // The manifest alone contains the addresses of the outputs.
         studio.press("Manifest JSON").await?;
-        let manifest = json_of(&browser.downloaded(1, ".json").await?[0])?;
+        let manifest = json_of(&browser.wait_for_downloads(1, ".json").await?[0])?;
         let item = |n: usize| &manifest["items"][n - 1];
         for (n, row) in (1..).zip(&rows) {
             let mut input = item(n)["input"].clone();
@@ -114,9 +114,9 @@ async fn the_archive_contains_every_output_and_lists_missing_ones() {
             .add(Rule::every(&path_of(missing_url)?, error(404)));
 
         studio.press("Download all").await?;
-        let archive = std::fs::read(&browser.downloaded(1, ".zip").await?[0])?;
+        let archive = std::fs::read(&browser.wait_for_downloads(1, ".zip").await?[0])?;
         browser
-            .see_text("1 output could not be fetched", TIMEOUT)
+            .wait_for_text("1 output could not be fetched", TIMEOUT)
             .await?;
         assert!(
             contains(&archive, "a-cafe-at-night"),
@@ -179,7 +179,7 @@ async fn the_archive_contains_every_output_and_lists_missing_ones() {
 
         // The manifest as a table has the same inputs.
         studio.press("Manifest CSV").await?;
-        let table = std::fs::read_to_string(&browser.downloaded(1, ".csv").await?[0])?;
+        let table = std::fs::read_to_string(&browser.wait_for_downloads(1, ".csv").await?[0])?;
         assert!(table.contains("input.prompt") && !table.contains(TOKEN));
         Ok(())
     })
@@ -210,7 +210,7 @@ async fn a_manifest_can_be_viewed_or_run_again() {
         studio.send(&prompts).await?;
         studio.wait_for_counts("3 completed").await?;
         studio.press("Manifest JSON").await?;
-        let file = browser.downloaded(1, ".json").await?.remove(0);
+        let file = browser.wait_for_downloads(1, ".json").await?.remove(0);
 
         // The browser no longer has the batch.
         studio.press("Remove batch").await?;
@@ -218,7 +218,7 @@ async fn a_manifest_can_be_viewed_or_run_again() {
         let choose = starting("button", "Choose a file");
         browser.choose_file(&choose, &file).await?;
         browser
-            .see_text("A manifest: 3 items can be added.", TIMEOUT)
+            .wait_for_text("A manifest: 3 items can be added.", TIMEOUT)
             .await?;
         studio.press("Only look at it").await?;
         let manifest = browser
@@ -244,7 +244,7 @@ async fn a_manifest_can_be_viewed_or_run_again() {
         assert_eq!(studio.rows().await?, prompts);
         studio.press("Generate 3").await?;
         studio.wait_for_counts("3 completed").await?;
-        assert_eq!(studio.prompts_sent(), [prompts.clone(), prompts].concat());
+        assert_eq!(studio.sent_prompts(), [prompts.clone(), prompts].concat());
         Ok(())
     })
     .await;
@@ -269,8 +269,8 @@ async fn the_page_responds_while_two_hundred_outputs_are_packed() {
             port2.postMessage(0);";
         studio.browser.run(script, vec![]).await?;
         download.click().await?;
-        let archive = std::fs::read(&studio.browser.downloaded(1, ".zip").await?[0])?;
-        studio.browser.find_gone(&progress).await?;
+        let archive = std::fs::read(&studio.browser.wait_for_downloads(1, ".zip").await?[0])?;
+        studio.browser.wait_until_gone(&progress).await?;
         let events = studio.browser.run("return window.events", vec![]).await?;
         // The archive also contains two manifests.
         assert_eq!(unzip(&archive)?.len(), 202);

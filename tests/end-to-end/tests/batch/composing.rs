@@ -2,7 +2,7 @@
 
 use crate::studio::{TIMEOUT, play, visit};
 use atelier_end_to_end::find::{by, starting};
-use atelier_end_to_end::wait::becomes;
+use atelier_end_to_end::wait::wait_for_value;
 
 /// A CSV file as a spreadsheet writes it: with a byte order mark, a misspelled column, quotes, a line break within quotes,
 /// an unknown column, and an invalid row.
@@ -26,26 +26,26 @@ async fn an_imported_table_lists_errors_and_sends_only_valid_rows() {
         browser.choose_file(&choose, &file).await?;
         studio.press("Did you mean prompt?").await?;
         let wrong = "CSV: 4 items can be added; 1 of them can't be sent until this is corrected:";
-        browser.see_text(wrong, TIMEOUT).await?;
-        browser.see_text("Row 3: panes must be", TIMEOUT).await?;
+        browser.wait_for_text(wrong, TIMEOUT).await?;
+        browser.wait_for_text("Row 3: panes must be", TIMEOUT).await?;
         browser
-            .see_text(
+            .wait_for_text(
                 "Not sent, as the model has no such parameter: Mood.",
                 TIMEOUT,
             )
             .await?;
         browser
-            .see_text("Row 4: The row has 1 field for 3 columns", TIMEOUT)
+            .wait_for_text("Row 4: The row has 1 field for 3 columns", TIMEOUT)
             .await?;
         studio.press("Add 4 items").await?;
         // The invalid cell is focused after the import, and again by a press on its message.
         let focused = "return document.activeElement.ariaLabel";
         let invalid_cell = "panes, row 3";
-        becomes(browser, "what has the focus", focused, invalid_cell).await?;
+        wait_for_value(browser, "what has the focus", focused, invalid_cell).await?;
         browser.find(&by("radio", "Import")).await?.click().await?;
         let row = starting("button", "Row 3: panes must be");
         browser.press(&row).await?;
-        becomes(browser, "what has the focus", focused, invalid_cell).await?;
+        wait_for_value(browser, "what has the focus", focused, invalid_cell).await?;
         let prompts = [
             "a window, \"blue\"",
             "over\ntwo lines",
@@ -53,9 +53,9 @@ async fn an_imported_table_lists_errors_and_sends_only_valid_rows() {
             "short row",
         ];
         assert_eq!(studio.rows().await?, prompts);
-        browser.see_text("3 items in 1 call", TIMEOUT).await?;
+        browser.wait_for_text("3 items in 1 call", TIMEOUT).await?;
         browser
-            .see_text("Fix 1 row before sending it.", TIMEOUT)
+            .wait_for_text("Fix 1 row before sending it.", TIMEOUT)
             .await?;
         let wrong = browser.find(&by("textbox", "panes, row 3")).await?;
         assert_eq!(wrong.attr("aria-invalid").await?.as_deref(), Some("true"));
@@ -65,7 +65,7 @@ async fn an_imported_table_lists_errors_and_sends_only_valid_rows() {
         browser.set_size(900, 900).await?;
         studio.generate(&valid).await?;
         studio.wait_for_counts("3 completed").await?;
-        assert_eq!(studio.prompts_sent(), valid);
+        assert_eq!(studio.sent_prompts(), valid);
         assert_eq!(studio.rows().await?, ["too many panes"]);
         // Items are numbered as in the file.
         browser
@@ -74,8 +74,8 @@ async fn an_imported_table_lists_errors_and_sends_only_valid_rows() {
 
         // A new batch is empty, and the remaining row is set aside.
         studio.press("New batch").await?;
-        browser.see_text("1 row is put aside.", TIMEOUT).await?;
-        browser.find_gone(&by("region", "Items")).await?;
+        browser.wait_for_text("1 row is put aside.", TIMEOUT).await?;
+        browser.wait_until_gone(&by("region", "Items")).await?;
         studio.reload().await?;
         let show = "
             const buttons = [...document.querySelectorAll('button')];
@@ -99,7 +99,7 @@ async fn an_empty_row_is_not_invalid_until_something_is_typed() {
         let browser = studio.browser;
         studio.press("Add a row").await?;
         browser
-            .see_text("1 empty row is not sent.", TIMEOUT)
+            .wait_for_text("1 empty row is not sent.", TIMEOUT)
             .await?;
         let prompt = browser.find(&by("textbox", "prompt, row 1")).await?;
         assert_eq!(prompt.attr("aria-invalid").await?, None);
@@ -110,14 +110,14 @@ async fn an_empty_row_is_not_invalid_until_something_is_typed() {
         column.select_by_value("panes").await?;
         browser.fill(&by("textbox", "panes, row 1"), "40").await?;
         browser
-            .see_text("Fix 1 row before sending it.", TIMEOUT)
+            .wait_for_text("Fix 1 row before sending it.", TIMEOUT)
             .await?;
         let prompt = browser.find(&by("textbox", "prompt, row 1")).await?;
         assert_eq!(prompt.attr("aria-invalid").await?.as_deref(), Some("true"));
         browser
             .fill(&by("textbox", "prompt, row 1"), "dusk")
             .await?;
-        browser.see_text("1 item in 1 call", TIMEOUT).await?;
+        browser.wait_for_text("1 item in 1 call", TIMEOUT).await?;
         Ok(())
     })
     .await;
@@ -137,13 +137,13 @@ async fn a_sweep_is_sent_with_one_press() {
         // Guards against equal values that are sent and paid for twice, and against a checkbox that changes the typed text.
         browser.paste(&values, "20, 20").await?;
         browser
-            .see_text("Duplicate values are used once.", TIMEOUT)
+            .wait_for_text("Duplicate values are used once.", TIMEOUT)
             .await?;
         let left_out = browser.find(&by("checkbox", "Left out")).await?;
         browser.fill(&values, "1,234").await?;
         left_out.click().await?;
         browser
-            .see_text("may be 1234, or 1 and 234", TIMEOUT)
+            .wait_for_text("may be 1234, or 1 and 234", TIMEOUT)
             .await?;
         left_out.click().await?;
         let written = browser.find(&values).await?.prop("value").await?;
@@ -153,13 +153,13 @@ async fn a_sweep_is_sent_with_one_press() {
         let random_seed = browser.find(&seed).await?.prop("value").await?;
         browser.fill(&seed, "20, 40").await?;
         let wrong = "seed must be a number, not “20, 40”";
-        browser.see_text(wrong, TIMEOUT).await?;
+        browser.wait_for_text(wrong, TIMEOUT).await?;
         browser
             .fill(&seed, &random_seed.unwrap_or_default())
             .await?;
         // Rows that can't be sent are not created.
         browser
-            .see_text("prompt is missing: fill it in under One", TIMEOUT)
+            .wait_for_text("prompt is missing: fill it in under One", TIMEOUT)
             .await?;
         for name in ["Generate", "Add to the table"] {
             let button = browser.find(&by("button", name)).await?;
@@ -169,11 +169,11 @@ async fn a_sweep_is_sent_with_one_press() {
         browser.paste(&values, "dusk\ndawn").await?;
         studio.press("Generate 2").await?;
         studio.wait_for_counts("2 completed").await?;
-        assert_eq!(studio.prompts_sent(), ["dusk", "dawn"]);
+        assert_eq!(studio.sent_prompts(), ["dusk", "dawn"]);
         // All rows are sent, so the button does not offer them again.
         browser.find(&by("button", "Generate")).await?;
         browser
-            .see_text(
+            .wait_for_text(
                 "All rows are in a batch. Change values to start a new batch.",
                 TIMEOUT,
             )
@@ -184,11 +184,11 @@ async fn a_sweep_is_sent_with_one_press() {
         studio.press("Generate 2").await?;
         studio.wait_for_counts("2 completed").await?;
         studio.wait_for_generate_calls(2).await?;
-        assert_eq!(studio.prompts_sent(), ["dusk", "dawn", "dusk", "dawn"]);
+        assert_eq!(studio.sent_prompts(), ["dusk", "dawn", "dusk", "dawn"]);
         // A new batch starts without axes.
         browser.set_size(900, 900).await?;
         studio.press("New batch").await?;
-        browser.find_gone(&values).await
+        browser.wait_until_gone(&values).await
     })
     .await;
 }
@@ -207,7 +207,7 @@ async fn each_line_is_one_text_value_and_adding_a_sweep_twice_asks_first() {
         browser
             .paste(&values, "alpine lake, teal\nred dune")
             .await?;
-        browser.see_text("2 values", TIMEOUT).await?;
+        browser.wait_for_text("2 values", TIMEOUT).await?;
         studio.press("Add to the table").await?;
         assert_eq!(studio.rows().await?, ["alpine lake, teal", "red dune"]);
         // The button to add the sweep again is disabled.
@@ -218,7 +218,7 @@ async fn each_line_is_one_text_value_and_adding_a_sweep_twice_asks_first() {
             .await?;
         studio.press("Add to the table").await?;
         browser
-            .see_text("All 2 items are in the table already.", TIMEOUT)
+            .wait_for_text("All 2 items are in the table already.", TIMEOUT)
             .await?;
         assert_eq!(studio.rows().await?.len(), 2);
         browser
@@ -233,8 +233,8 @@ async fn each_line_is_one_text_value_and_adding_a_sweep_twice_asks_first() {
         studio.press("Generate 3").await?;
         studio.wait_for_counts("3 completed").await?;
         browser.find(&by("button", "Generate")).await?;
-        browser.find_gone(&by("region", "Items")).await?;
-        browser.see_text("3 rows sent", TIMEOUT).await?;
+        browser.wait_until_gone(&by("region", "Items")).await?;
+        browser.wait_for_text("3 rows sent", TIMEOUT).await?;
         studio.reload().await?;
         browser.find(&by("button", "Generate")).await?;
         studio.press("Put 3 rows back").await?;
@@ -243,9 +243,9 @@ async fn each_line_is_one_text_value_and_adding_a_sweep_twice_asks_first() {
         studio.press("Remove row 1").await?;
         studio.press("Generate 1").await?;
         studio.wait_for_generate_calls(2).await?;
-        assert_eq!(studio.prompts_sent()[3], "red dune");
+        assert_eq!(studio.sent_prompts()[3], "red dune");
         studio.press("Remove 1 sent row").await?;
-        browser.find_gone(&by("region", "Items")).await
+        browser.wait_until_gone(&by("region", "Items")).await
     })
     .await;
 }
@@ -273,24 +273,24 @@ async fn sweeps_and_pasted_tables_are_kept_and_offered_until_sent() {
         studio.choose("One").await?;
         browser.find(&starting("textbox", "prompt")).await?;
         studio.choose("Batch").await?;
-        becomes(browser, "the sweep", written, wanted).await?;
+        wait_for_value(browser, "the sweep", written, wanted).await?;
         browser.press(&by("link", "Tasks")).await?;
         browser.find(&by("heading", "Tasks")).await?;
         browser.client.back().await?;
-        becomes(browser, "the sweep", written, wanted).await?;
+        wait_for_value(browser, "the sweep", written, wanted).await?;
         studio.reload().await?;
-        becomes(browser, "the sweep", written, wanted).await?;
+        wait_for_value(browser, "the sweep", written, wanted).await?;
         studio.choose("Import").await?;
         let text = "return document.querySelector('#import')?.value ?? ''";
-        becomes(browser, "the pasted table", text, "prompt\npasted").await?;
+        wait_for_value(browser, "the pasted table", text, "prompt\npasted").await?;
         studio.choose("Sweep").await?;
         studio.press("Generate 2").await?;
         studio.wait_for_counts("2 completed").await?;
         studio.reload().await?;
         browser.find(&by("radio", "Sweep")).await?;
-        browser.find_gone(&by("button", "Generate 2")).await?;
+        browser.wait_until_gone(&by("button", "Generate 2")).await?;
         studio.choose("Sweep").await?;
-        becomes(browser, "the sweep", written, wanted).await
+        wait_for_value(browser, "the sweep", written, wanted).await
     })
     .await;
 }
@@ -314,12 +314,12 @@ async fn a_sweep_is_kept_until_its_own_rows_are_sent() {
         studio.press("Generate 1").await?;
         studio.wait_for_counts("1 completed").await?;
         studio.reload().await?;
-        becomes(browser, "the sweep", written, "dusk\ndawn,").await?;
+        wait_for_value(browser, "the sweep", written, "dusk\ndawn,").await?;
 
         let removals = browser.find_all(&by("button", "Remove this axis")).await?;
         removals.last().ok_or("no axis")?.click().await?;
         let focused = "return document.activeElement.ariaLabel";
-        becomes(browser, "what has the focus", focused, "Axis").await?;
+        wait_for_value(browser, "what has the focus", focused, "Axis").await?;
         studio.press("Add to the table").await?;
         studio.choose("Import").await?;
         studio.press("Generate 2").await?;
@@ -329,14 +329,14 @@ async fn a_sweep_is_kept_until_its_own_rows_are_sent() {
         browser.fill(&pasted, "prompt\nnight").await?;
         studio.reload().await?;
         let text = "return document.querySelector('#import')?.value ?? ''";
-        becomes(browser, "the pasted table", text, "prompt\nnight").await?;
+        wait_for_value(browser, "the pasted table", text, "prompt\nnight").await?;
         // A sent sweep can still be changed, and is not offered again.
         studio.choose("Sweep").await?;
-        becomes(browser, "the sweep", written, "dusk\ndawn").await?;
+        wait_for_value(browser, "the sweep", written, "dusk\ndawn").await?;
         browser.find(&by("button", "Generate")).await?;
         studio.press("Remove 3 sent rows").await?;
         browser
-            .see_text("This sweep has been sent.", TIMEOUT)
+            .wait_for_text("This sweep has been sent.", TIMEOUT)
             .await?;
         browser.find(&by("button", "Generate")).await?;
         browser.fill(&values, "dusk\ndawn\nnight").await?;

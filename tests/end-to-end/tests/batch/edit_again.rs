@@ -24,25 +24,25 @@ async fn a_sweep_is_sent_with_a_shortcut_and_edited_with_its_axes() {
 
         studio.choose("Lines").await?;
         studio.press("Edit and run again").await?;
-        browser.see_text("In the table", TIMEOUT).await?;
+        browser.wait_for_text("In the table", TIMEOUT).await?;
         // Sent unchanged, the rows would give the same files at the same price.
         let duplicates = "All 4 items are generated already (same seed).";
-        browser.see_text(duplicates, TIMEOUT).await?;
+        browser.wait_for_text(duplicates, TIMEOUT).await?;
         studio.press("New seed").await?;
-        browser.find_gone(&by("button", "New seed")).await?;
+        browser.wait_until_gone(&by("button", "New seed")).await?;
         studio.press("Generate 4").await?;
         studio.wait_for_counts("4 completed").await?;
-        assert_eq!(studio.prompts_sent(), ["dusk"; 8]);
+        assert_eq!(studio.sent_prompts(), ["dusk"; 8]);
 
         // The changed sweep replaces the rows that were put into the table.
         studio.press("Edit and run again").await?;
-        browser.see_text("In the table", TIMEOUT).await?;
+        browser.wait_for_text("In the table", TIMEOUT).await?;
         browser.fill(&by("textbox", "Values"), "1, 2").await?;
         let summary = "2 items of this sweep, in place of the 4 rows in the table.";
-        browser.see_text(summary, TIMEOUT).await?;
+        browser.wait_for_text(summary, TIMEOUT).await?;
         studio.press("Generate 2").await?;
         studio.wait_for_counts("2 completed").await?;
-        assert_eq!(studio.prompts_sent(), ["dusk"; 10]);
+        assert_eq!(studio.sent_prompts(), ["dusk"; 10]);
         Ok(())
     })
     .await;
@@ -60,10 +60,10 @@ async fn a_pasted_table_is_sent_by_generate() {
             .paste(&table, "prompt,cost\nnoon,1\ndusk,2\n")
             .await?;
         let omitted = "Not sent, as the model has no such parameter: cost.";
-        browser.see_text(omitted, TIMEOUT).await?;
+        browser.wait_for_text(omitted, TIMEOUT).await?;
         studio.press("Generate 2").await?;
         studio.wait_for_counts("2 completed").await?;
-        assert_eq!(studio.prompts_sent(), ["noon", "dusk"]);
+        assert_eq!(studio.sent_prompts(), ["noon", "dusk"]);
         Ok(())
     })
     .await;

@@ -4,7 +4,7 @@ use crate::studio::{BATCH, SINGLE, Studio, TIMEOUT, error, visit};
 use atelier_end_to_end::Result;
 use atelier_end_to_end::fault::Rule;
 use atelier_end_to_end::find::{any, by, starting};
-use atelier_end_to_end::wait::{Seen, becomes, until};
+use atelier_end_to_end::wait::{Seen, until, wait_for_value};
 
 const RIGHT: &str = "\u{e014}";
 const END: &str = "\u{e010}";
@@ -57,7 +57,10 @@ async fn stop_comparing(studio: &Studio<'_>) -> Result<()> {
     let compared = studio.browser.find(&by("dialog", "Compare")).await?;
     let close = by("button", "Close").within(&compared);
     studio.browser.press(&close).await?;
-    studio.browser.find_gone(&by("dialog", "Compare")).await
+    studio
+        .browser
+        .wait_until_gone(&by("dialog", "Compare"))
+        .await
 }
 
 /// Compares outputs from the sweep view at the last of three items, the first of which failed. Guards against a sweep view
@@ -85,7 +88,7 @@ async fn compare_outputs(studio: &Studio<'_>) -> Result<()> {
         .press(&by("radio", "dawn · 20").within(&with))
         .await?;
     let chosen = "return new URLSearchParams(location.search).get('compare').split(',').length";
-    becomes(browser, "the number of compared outputs", chosen, 2).await?;
+    wait_for_value(browser, "the number of compared outputs", chosen, 2).await?;
     wait_for_comparison(studio).await?;
     stop_comparing(studio).await?;
     wait_for_position(studio, "prompt=dusk&panes=60").await
@@ -98,9 +101,9 @@ async fn use_shortcuts(studio: &Studio<'_>) -> Result<()> {
     let keys = browser.client.active_element().await?;
     keys.send_keys("f").await?;
     let pressed = "return document.querySelector('dialog[aria-label=Sweep] .heart').ariaPressed";
-    becomes(browser, "a favorite", pressed, "true").await?;
+    wait_for_value(browser, "a favorite", pressed, "true").await?;
     keys.send_keys("d").await?;
-    let saved = browser.downloaded(1, ".png").await?.remove(0);
+    let saved = browser.wait_for_downloads(1, ".png").await?.remove(0);
     let name = saved.file_name().map(|name| name.to_string_lossy());
     assert_eq!(
         name.as_deref(),
@@ -108,7 +111,7 @@ async fn use_shortcuts(studio: &Studio<'_>) -> Result<()> {
         "differing values and the number in the batch"
     );
     keys.send_keys("f").await?;
-    becomes(browser, "not a favorite", pressed, "false").await
+    wait_for_value(browser, "not a favorite", pressed, "false").await
 }
 
 /// Guards against images that are cut or padded to squares when the aspect ratio is an axis.
@@ -146,7 +149,7 @@ async fn images_in_a_sweep_keep_their_aspect_ratios() {
             });
             const describe = it => `${it.naturalWidth} by ${it.naturalHeight} in ${rect(it).width} by ${rect(it).height}`;
             return odd.map(describe).join()";
-        becomes(browser, "distorted images", shapes, "").await?;
+        wait_for_value(browser, "distorted images", shapes, "").await?;
         Ok(())
     })
     .await;
@@ -200,13 +203,13 @@ async fn a_sweep_of_three_axes_is_shown_as_labelled_grids() {
         let names = "glow prompt dusk prompt dawn";
         let rows = "0: right,right; 1: right,right";
         let expected = format!("panes 20; {names}; {rows}; panes 40; {names}; {rows}");
-        becomes(browser, "the grids", grids, &*expected).await?;
+        wait_for_value(browser, "the grids", grids, &*expected).await?;
         let lower = browser.find(&by("rowgroup", "panes 40")).await?;
         browser
             .find(&by("rowheader", "panes 40").within(&lower))
             .await?;
         browser
-            .see_text("dusk and 1 other × panes × glow", TIMEOUT)
+            .wait_for_text("dusk and 1 other × panes × glow", TIMEOUT)
             .await
     })
     .await;
@@ -235,7 +238,7 @@ async fn the_lightbox_steps_through_a_grid_in_its_visible_order() {
         browser.set_size(1900, 900).await?;
         let first = "return document.querySelectorAll('.thumbs-table tbody tr:has(th) td').length
             && document.querySelector('.thumbs-table tbody tr:has(th)').cells.length";
-        becomes(browser, "the number of cells in a row", first, 4).await?;
+        wait_for_value(browser, "the number of cells in a row", first, 4).await?;
         let names = "return [...document.querySelectorAll('.thumbs-table [data-output]')].map(it => it.dataset.output).join()";
         let names = browser.run(names, vec![]).await?;
         let names: Vec<&str> = names.as_str().unwrap_or_default().split(',').collect();
@@ -247,9 +250,9 @@ async fn the_lightbox_steps_through_a_grid_in_its_visible_order() {
         let shown = "return new URLSearchParams(location.search).get('lightbox')";
         for next in &names[1..] {
             browser.press(&by("button", "Next").within(&output)).await?;
-            becomes(browser, "the shown output", shown, *next).await?;
+            wait_for_value(browser, "the shown output", shown, *next).await?;
         }
-        browser.see_text("6 of 6", TIMEOUT).await
+        browser.wait_for_text("6 of 6", TIMEOUT).await
     })
     .await;
 }
@@ -281,7 +284,7 @@ async fn a_sweep_is_explored_along_its_axes() {
         browser.set_size(1280, 900).await?;
         studio.press("Explore").await?;
         let dialog = browser.find(&by("dialog", "Sweep")).await?;
-        browser.see_text("Item 1 of 6: Failed", TIMEOUT).await?;
+        browser.wait_for_text("Item 1 of 6: Failed", TIMEOUT).await?;
         let shown = browser.find_all(&any("image").within(&dialog)).await?;
         assert!(shown.is_empty(), "a failed item shows an image");
 
@@ -307,11 +310,11 @@ async fn a_sweep_is_explored_along_its_axes() {
             const picture = document.querySelector('.sweep-layer.current img');
             return picture && Math.round(picture.getBoundingClientRect().width / picture.clientWidth * 100)";
         panes.send_keys("+").await?;
-        becomes(browser, "the zoom", zoom, 125).await?;
+        wait_for_value(browser, "the zoom", zoom, 125).await?;
         panes.send_keys(END).await?;
         wait_for_position(studio, "prompt=dawn&panes=60").await?;
-        becomes(browser, "the zoom of the next item", zoom, 125).await?;
-        browser.see_text("Item 6 of 6: Completed", TIMEOUT).await?;
+        wait_for_value(browser, "the zoom of the next item", zoom, 125).await?;
+        browser.wait_for_text("Item 6 of 6: Completed", TIMEOUT).await?;
         wait_for_image(studio, "Image: dawn").await?;
         use_shortcuts(studio).await?;
         for name in ["Favorite", "Vary", "Download", "Use as input"] {
@@ -320,18 +323,18 @@ async fn a_sweep_is_explored_along_its_axes() {
 
         // The address restores the position.
         browser.run("location.reload()", vec![]).await?;
-        browser.see_text("Item 6 of 6: Completed", TIMEOUT).await?;
+        browser.wait_for_text("Item 6 of 6: Completed", TIMEOUT).await?;
         wait_for_image(studio, "Image: dawn").await?;
         let dialog = browser.find(&by("dialog", "Sweep")).await?;
         browser.press(&by("radio", "dusk").within(&dialog)).await?;
         wait_for_position(studio, "prompt=dusk&panes=60").await?;
-        browser.see_text("Item 3 of 6: Completed", TIMEOUT).await?;
+        browser.wait_for_text("Item 3 of 6: Completed", TIMEOUT).await?;
         wait_for_image(studio, "Image: dusk").await?;
         compare_outputs(studio).await?;
         browser
             .press(&by("button", "Close").within(&dialog))
             .await?;
-        browser.find_gone(&by("dialog", "Sweep")).await?;
+        browser.wait_until_gone(&by("dialog", "Sweep")).await?;
         wait_for_position(studio, "").await?;
 
         // From the lightbox, Explore opens the sweep at the position of that output. Close returns to the lightbox.

@@ -4,7 +4,7 @@ use crate::studio::{
     BATCH, SINGLE, TIMEOUT, error, numbered_prompts, play, play_without_keys, rate_limited, visit,
 };
 use atelier_end_to_end::fault::{Fault, Rule};
-use atelier_end_to_end::wait::becomes;
+use atelier_end_to_end::wait::wait_for_value;
 use std::time::Duration;
 
 /// Guards against a retry of all items, at the full price, and against retried items that are added to the batch instead of
@@ -16,12 +16,12 @@ async fn retry_replaces_only_the_failed_items() {
         let mut prompts = numbered_prompts("mixed", 12);
         for at in [2, 5, 11] {
             prompts[at].push_str(" [fail]");
-            studio.ledger.given_up.insert(prompts[at].clone());
+            studio.ledger.exempt_prompts.insert(prompts[at].clone());
         }
         let failing: Vec<String> = [2, 5, 11].map(|at| prompts[at].clone()).into();
         studio.send(&prompts).await?;
         studio.wait_for_counts("9 completed, 3 failed").await?;
-        assert_eq!(studio.prompts_sent(), prompts);
+        assert_eq!(studio.sent_prompts(), prompts);
         assert_eq!(studio.items_in_state("Failed").await?, [3, 6, 12]);
 
         studio.press("Retry 3 failed").await?;
@@ -30,12 +30,12 @@ async fn retry_replaces_only_the_failed_items() {
         }
         studio
             .sees("the three failed items again", |_| {
-                studio.prompts_sent().len() >= 15
+                studio.sent_prompts().len() >= 15
             })
             .await?;
         studio.wait_until_settled().await?;
         studio.wait_for_counts("9 completed, 3 failed").await?;
-        let mut again = studio.prompts_sent().split_off(12);
+        let mut again = studio.sent_prompts().split_off(12);
         again.sort();
         assert_eq!(again, failing);
         assert_eq!(studio.call_sizes(), [10, 2, 3]);
@@ -64,7 +64,7 @@ async fn items_of_a_refused_call_are_sent_singly_and_can_be_retried() {
         studio.wait_for_counts("8 completed").await?;
         assert_eq!(studio.items().await?.len(), 8);
         // All in one call, then each in a call, then the two failed ones again.
-        assert_eq!(studio.prompts_sent().len(), 8 + 8 + 2);
+        assert_eq!(studio.sent_prompts().len(), 8 + 8 + 2);
         Ok(())
     })
     .await;
@@ -90,7 +90,7 @@ async fn a_lost_response_makes_only_the_items_of_its_call_unconfirmed() {
             .wait_for_counts("15 completed, 10 unconfirmed")
             .await?;
         assert_eq!(studio.items_in_state("Unconfirmed").await?, lost);
-        assert_eq!(studio.prompts_sent(), prompts, "something was sent again");
+        assert_eq!(studio.sent_prompts(), prompts, "something was sent again");
 
         studio
             .press_both("Resubmit unconfirmed", "Send them again")
@@ -99,7 +99,7 @@ async fn a_lost_response_makes_only_the_items_of_its_call_unconfirmed() {
             studio.ledger.ask(prompt);
         }
         studio.wait_for_counts("25 completed").await?;
-        let mut again = studio.prompts_sent().split_off(25);
+        let mut again = studio.sent_prompts().split_off(25);
         again.sort();
         assert_eq!(again, prompts[10..20]);
         assert_eq!(
@@ -125,12 +125,12 @@ async fn a_reply_with_missing_entries_makes_only_those_items_unconfirmed() {
             .wait_for_counts("11 completed, 3 unconfirmed")
             .await?;
         assert_eq!(studio.items_in_state("Unconfirmed").await?, [8, 9, 10]);
-        assert_eq!(studio.prompts_sent(), prompts);
+        assert_eq!(studio.sent_prompts(), prompts);
         studio
             .press_both("Dismiss unconfirmed", "Dismiss them")
             .await?;
         for prompt in &prompts[7..10] {
-            studio.ledger.given_up.insert(prompt.clone());
+            studio.ledger.exempt_prompts.insert(prompt.clone());
         }
         studio.wait_for_counts("11 completed, 3 removed").await
     })
@@ -175,7 +175,7 @@ async fn refused_items_are_not_shown_as_sent() {
             const texts = [...document.querySelectorAll('.answer, .run-controls button')];
             return texts.filter(it => it.checkVisibility()).map(it => it.innerText.trim()).filter(it => it).join()";
         let expected = "Retry 2 failed,Edit and run again,Remove batch";
-        becomes(browser, "messages and buttons", shown, expected).await
+        wait_for_value(browser, "messages and buttons", shown, expected).await
     })
     .await;
 }
@@ -190,7 +190,7 @@ async fn a_batch_without_credit_pauses_until_it_is_resumed() {
         let prompts = numbered_prompts("paid", 25);
         studio.send(&prompts).await?;
         let text = "Paused: 15 items not accepted yet. The service refused (HTTP 402).";
-        studio.browser.see_text(text, TIMEOUT).await?;
+        studio.browser.wait_for_text(text, TIMEOUT).await?;
         studio.wait_for_counts("10 completed, 15 queued").await?;
         studio.press("Resume").await?;
         studio.wait_for_counts("25 completed").await?;

@@ -7,7 +7,7 @@ use atelier_end_to_end::Result;
 use atelier_end_to_end::browser::Browser;
 use atelier_end_to_end::fault::{Fault, Rule};
 use atelier_end_to_end::find::{by, starting};
-use atelier_end_to_end::wait::{Seen, becomes, until};
+use atelier_end_to_end::wait::{Seen, until, wait_for_value};
 use serde_json::Value;
 use std::time::Duration;
 
@@ -43,7 +43,7 @@ async fn a_reload_mid_batch_loses_nothing_and_sends_nothing_twice() {
         // Ten items run, the others wait, and no call is in flight.
         studio
             .browser
-            .see_text("Rate-limited, next try in ", TIMEOUT)
+            .wait_for_text("Rate-limited, next try in ", TIMEOUT)
             .await?;
         studio.reload().await?;
         studio.wait_for_generate_calls(4).await?;
@@ -89,9 +89,9 @@ async fn closing_the_page_before_a_response_leaves_only_its_items_unconfirmed() 
             .await?;
         let lost: Vec<usize> = (11..=20).collect();
         assert_eq!(studio.items_in_state("Unconfirmed").await?, lost);
-        assert_eq!(studio.prompts_sent(), prompts);
+        assert_eq!(studio.sent_prompts(), prompts);
         for prompt in &prompts[10..20] {
-            studio.ledger.given_up.insert(prompt.clone());
+            studio.ledger.exempt_prompts.insert(prompt.clone());
         }
         Ok(())
     })
@@ -111,7 +111,7 @@ async fn a_paused_batch_is_not_sent_until_it_is_resumed() {
         studio.press("Pause").await?;
         studio
             .browser
-            .see_text("Paused: 15 items not sent yet.", TIMEOUT)
+            .wait_for_text("Paused: 15 items not sent yet.", TIMEOUT)
             .await?;
         studio.proxy.clear();
         studio
@@ -132,7 +132,7 @@ async fn a_paused_batch_is_not_sent_until_it_is_resumed() {
         studio.press("Resume").await?;
         studio.wait_for_counts("25 completed").await?;
         assert_eq!(studio.call_sizes(), [10, 10, 5]);
-        assert_eq!(studio.prompts_sent(), prompts);
+        assert_eq!(studio.sent_prompts(), prompts);
         Ok(())
     })
     .await;
@@ -183,12 +183,14 @@ async fn a_paused_batch_stays_paused_after_the_stop_sending_dialog() {
         studio.wait_for_generate_calls(1).await?;
         studio.press("Pause").await?;
         browser
-            .see_text("Paused: 15 items not sent yet.", TIMEOUT)
+            .wait_for_text("Paused: 15 items not sent yet.", TIMEOUT)
             .await?;
         studio.press("Stop sending").await?;
         browser.find(&by("dialog", "Stop sending")).await?;
         studio.press("Keep").await?;
-        browser.find_gone(&by("dialog", "Stop sending")).await?;
+        browser
+            .wait_until_gone(&by("dialog", "Stop sending"))
+            .await?;
         studio.proxy.clear();
         studio.wait_for_counts("10 completed, 15 queued").await?;
         assert_eq!(studio.call_sizes(), [10]);
@@ -209,13 +211,13 @@ async fn stopped_items_go_back_into_the_table() {
         studio.wait_for_generate_calls(1).await?;
         studio.press_both("Stop sending", "Take them back").await?;
         for prompt in &prompts[10..] {
-            studio.ledger.given_up.insert(prompt.clone());
+            studio.ledger.exempt_prompts.insert(prompt.clone());
         }
         studio.browser.find(&by("button", "Generate 15")).await?;
         studio.proxy.clear();
         studio.wait_for_counts("10 completed").await?;
         assert_eq!(studio.rows().await?, prompts[10..]);
-        assert_eq!(studio.prompts_sent(), prompts[..10]);
+        assert_eq!(studio.sent_prompts(), prompts[..10]);
         // After a reload, the rows are still in the table, and none is sent.
         studio.reload().await?;
         studio.wait_for_counts("10 completed").await?;
@@ -296,7 +298,7 @@ async fn leave_while_sending(
 /// Waits until no batch is marked as being sent.
 async fn wait_until_sent(browser: &Browser) -> Result<()> {
     let script = "return localStorage.getItem('atelier.sending') ?? ''";
-    becomes(browser, "batches being sent", script, "").await
+    wait_for_value(browser, "batches being sent", script, "").await
 }
 
 /// Returns the number in the label of the Generate button.
@@ -359,7 +361,7 @@ async fn removed_tasks_of_an_interrupted_batch_do_not_become_unsent_rows() {
             const sending = JSON.parse(localStorage.getItem('atelier.sending') ?? '{}');
             const items = Object.values(sending);
             return location.pathname === '/tasks' && items.every(seen => seen.length > 0)";
-        becomes(
+        wait_for_value(
             browser,
             "the tasks of the batch, recorded",
             is_recorded,

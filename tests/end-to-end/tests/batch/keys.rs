@@ -18,12 +18,16 @@ async fn lost_responses_of_a_batch_are_recovered_with_the_same_keys() {
         let prompts = numbered_prompts("settled", 25);
         studio.send(&prompts).await?;
         studio.wait_for_counts("25 completed").await?;
-        assert_eq!(studio.proxy.rules_left(), 0, "not every fault occurred");
+        assert_eq!(
+            studio.proxy.remaining_rules(),
+            0,
+            "not every fault occurred"
+        );
         let calls = studio.generate_calls();
         let ids: BTreeSet<&String> = calls.iter().flat_map(|call| &call.accepted).collect();
         let keys: BTreeSet<&String> = calls.iter().flat_map(|call| &call.keys).collect();
         assert_eq!((ids.len(), keys.len()), (25, 25));
-        assert!(studio.prompts_sent().len() > 25, "nothing was sent again");
+        assert!(studio.sent_prompts().len() > 25, "nothing was sent again");
         Ok(())
     })
     .await;

@@ -18,11 +18,11 @@ async fn a_sweep_over_two_axes_is_shown_as_a_labelled_grid() {
         axes().await?[1].select_by_value("panes").await?;
         values().await?[1].send_keys("20, 40, .., 60").await?;
         studio.press("Add to the table").await?;
-        browser.see_text("6 items in 1 call", TIMEOUT).await?;
+        browser.wait_for_text("6 items in 1 call", TIMEOUT).await?;
         studio.press("Generate 6").await?;
         studio.wait_for_counts("6 completed").await?;
         assert_eq!(
-            studio.prompts_sent(),
+            studio.sent_prompts(),
             ["dusk", "dusk", "dusk", "dawn", "dawn", "dawn"]
         );
         // Guards against a sweep whose items can't be compared because each has another seed.
@@ -57,7 +57,7 @@ async fn a_sweep_over_two_axes_is_shown_as_a_labelled_grid() {
 
         // The saved grid is one image, large enough for three outputs next to each other, and not blank.
         studio.press("Save grid").await?;
-        let file = browser.downloaded(1, ".png").await?.remove(0);
+        let file = browser.wait_for_downloads(1, ".png").await?.remove(0);
         let picture = std::fs::read(file)?;
         assert_eq!(&picture[1..4], b"PNG");
         let side = |at: usize| {

@@ -63,10 +63,10 @@ async fn rows_sent_without_storage_are_not_sent_again_after_a_crash() {
         })
         .await?;
         browser
-            .see_text("All rows are in a batch.", TIMEOUT)
+            .wait_for_text("All rows are in a batch.", TIMEOUT)
             .await?;
-        browser.find_gone(&by("button", "Generate 3")).await?;
-        assert_eq!(studio.prompts_sent(), prompts);
+        browser.wait_until_gone(&by("button", "Generate 3")).await?;
+        assert_eq!(studio.sent_prompts(), prompts);
         assert_eq!(studio.proxy.calls_to(BATCH).len(), 1);
         Ok(())
     })

@@ -37,7 +37,7 @@ async fn sent_rows_are_not_lines_and_are_not_changed_by_lines() {
         studio.choose("Lines").await?;
         wait_for_lines(studio, "").await?;
         let other_rows = "Rows 1 to 3 were not added here and stay unchanged.";
-        browser.see_text(other_rows, TIMEOUT).await?;
+        browser.wait_for_text(other_rows, TIMEOUT).await?;
         studio
             .generate(&["dusk", "dawn", "noon"].map(str::to_owned))
             .await?;
@@ -49,8 +49,8 @@ async fn sent_rows_are_not_lines_and_are_not_changed_by_lines() {
         assert_eq!(studio.rows().await?, ["pines"]);
         studio.generate(&["pines".to_owned()]).await?;
         studio.wait_for_counts("1 completed").await?;
-        assert_eq!(studio.prompts_sent(), ["dusk", "dawn", "noon", "pines"]);
-        browser.see_text("4 rows sent", TIMEOUT).await?;
+        assert_eq!(studio.sent_prompts(), ["dusk", "dawn", "noon", "pines"]);
+        browser.wait_for_text("4 rows sent", TIMEOUT).await?;
         wait_for_lines(studio, "").await?;
 
         // A sent row becomes a line again only when the user puts it back.
@@ -63,7 +63,7 @@ async fn sent_rows_are_not_lines_and_are_not_changed_by_lines() {
         // The rows are not lines after a reload either.
         studio.reload().await?;
         wait_for_lines(studio, "").await?;
-        browser.see_text(other_rows, TIMEOUT).await
+        browser.wait_for_text(other_rows, TIMEOUT).await
     })
     .await;
 }
@@ -86,7 +86,7 @@ async fn new_lines_are_sent_with_the_parameters_of_the_form() {
         studio.choose("Lines").await?;
         wait_for_lines(studio, "").await?;
         let other_rows = "Rows 2 and 3 were not added here and stay unchanged.";
-        browser.see_text(other_rows, TIMEOUT).await?;
+        browser.wait_for_text(other_rows, TIMEOUT).await?;
         browser
             .paste(&by("textbox", "Prompts"), "dusk\ndawn")
             .await?;
@@ -99,7 +99,9 @@ async fn new_lines_are_sent_with_the_parameters_of_the_form() {
         let seeds = studio.seeds();
         assert_eq!((seeds.len(), seeds[0].as_str()), (3, "7"));
         assert!(seeds[1..].iter().all(|seed| seed != "7"), "{seeds:?}");
-        browser.see_text("2 rows are put aside.", TIMEOUT).await?;
+        browser
+            .wait_for_text("2 rows are put aside.", TIMEOUT)
+            .await?;
         studio.press("Bring back").await?;
         assert_eq!(studio.rows().await?, ["left over", "as well"]);
         Ok(())

@@ -2,7 +2,7 @@
 
 use crate::studio::{TIMEOUT, visit};
 use atelier_end_to_end::find::by;
-use atelier_end_to_end::wait::becomes;
+use atelier_end_to_end::wait::wait_for_value;
 use fantoccini::actions::{InputSource, MOUSE_BUTTON_LEFT, MouseActions, PointerAction};
 
 const BEGINNING: &str =
@@ -33,7 +33,7 @@ async fn long_prompts_are_shortened_to_low_distinct_headings() {
             .paste(&by("textbox", "Values"), &prompts.join("\n"))
             .await?;
         // The list of parsed values does not repeat them, and the buttons are in sight.
-        browser.find_gone(&by("list", "Values as understood")).await?;
+        browser.wait_until_gone(&by("list", "Values as understood")).await?;
         studio.press("Another axis").await?;
         let axes = browser.find_all(&by("combobox", "Axis")).await?;
         axes[1].select_by_value("glow").await?;
@@ -43,32 +43,32 @@ async fn long_prompts_are_shortened_to_low_distinct_headings() {
             const add = [...document.querySelectorAll('button')].find(it => it.innerText.trim() === 'Add to the table');
             const body = document.querySelector('.composer-body').getBoundingClientRect();
             return add.getBoundingClientRect().bottom <= body.bottom + 1 ? 'in sight' : 'below'";
-        becomes(browser, "the button to add the sweep", in_sight, "in sight").await?;
+        wait_for_value(browser, "the button to add the sweep", in_sight, "in sight").await?;
         studio.press("Generate 6").await?;
         studio.wait_for_counts("6 completed").await?;
         let low = "…late autumn morning, te|…late autumn morning, pi|a city in the rain, pain low";
-        becomes(browser, "the headings", HEADS, low).await?;
+        wait_for_value(browser, "the headings", HEADS, low).await?;
         // A press on a heading shows the full name inside the window. A press outside closes it and does nothing else.
         let name = by("button", &format!("…late autumn morning, teal dawn, {END}"));
         browser.press(&name).await?;
         browser.find(&by("dialog", "Full name")).await?;
-        browser.see_text(&prompts[0], TIMEOUT).await?;
+        browser.wait_for_text(&prompts[0], TIMEOUT).await?;
         let cut = "
             const all = document.querySelector('.whole-name[open]').getBoundingClientRect();
             const isSeen = all.top >= 0 && all.left >= 0 && all.bottom <= innerHeight && all.right <= innerWidth;
             return isSeen ? 'whole' : 'cut'";
-        becomes(browser, "the full name", cut, "whole").await?;
+        wait_for_value(browser, "the full name", cut, "whole").await?;
         let escape = browser.client.active_element().await?;
         escape.send_keys("\u{e00c}").await?;
-        browser.find_gone(&by("dialog", "Full name")).await?;
-        becomes(browser, "the headings", HEADS, low).await?;
+        browser.wait_until_gone(&by("dialog", "Full name")).await?;
+        wait_for_value(browser, "the headings", HEADS, low).await?;
         browser.press(&name).await?;
         let all = browser.find(&by("dialog", "Full name")).await?;
         browser.find(&by("heading", "prompt").within(&all)).await?;
         browser.press(&by("button", "Close").within(&all)).await?;
-        browser.find_gone(&by("dialog", "Full name")).await?;
+        browser.wait_until_gone(&by("dialog", "Full name")).await?;
         let has_focus = "return document.activeElement.className";
-        becomes(browser, "what has the focus", has_focus, "head-name").await?;
+        wait_for_value(browser, "what has the focus", has_focus, "head-name").await?;
         browser.press(&name).await?;
         browser.find(&by("dialog", "Full name")).await?;
         let picture = "
@@ -90,8 +90,8 @@ async fn long_prompts_are_shortened_to_low_distinct_headings() {
                 button: MOUSE_BUTTON_LEFT,
             });
         browser.client.perform_actions(press).await?;
-        browser.find_gone(&by("dialog", "Full name")).await?;
-        browser.find_gone(&by("dialog", "Output")).await?;
+        browser.wait_until_gone(&by("dialog", "Full name")).await?;
+        browser.wait_until_gone(&by("dialog", "Output")).await?;
 
         // A comparison marks the words in which the prompts differ.
         let compare = "
@@ -106,12 +106,12 @@ async fn long_prompts_are_shortened_to_low_distinct_headings() {
             const marks = [...document.querySelectorAll('.differences mark')].map(it => it.innerText);
             const high = Math.max(...[...document.querySelectorAll('.compared-head')].map(it => it.offsetHeight));
             return `${marks} ${high < 60 ? 'low' : 'high'}`";
-        becomes(browser, "what differs", differing, "teal dawn,,pink dusk, low").await?;
+        wait_for_value(browser, "what differs", differing, "teal dawn,,pink dusk, low").await?;
         let shows_equal_words = "return document.querySelector('.differences tbody').innerText.includes('twentieth')";
-        becomes(browser, "equal words", shows_equal_words, false).await?;
+        wait_for_value(browser, "equal words", shows_equal_words, false).await?;
         browser.press(&by("button", "Show all of prompt")).await?;
-        becomes(browser, "the whole prompt", shows_equal_words, true).await?;
-        browser.see_text("Show less", TIMEOUT).await
+        wait_for_value(browser, "the whole prompt", shows_equal_words, true).await?;
+        browser.wait_for_text("Show less", TIMEOUT).await
     })
     .await;
 }
@@ -138,7 +138,7 @@ async fn a_long_word_does_not_overflow_in_the_sweep_view() {
                 return left < 0 || right > innerWidth || it.scrollWidth > Math.ceil(width) + 1;
             });
             return texts.length ? out.map(it => it.className || it.tagName).join() : 'no texts'";
-        becomes(browser, "overflowing elements", overflowing, "").await
+        wait_for_value(browser, "overflowing elements", overflowing, "").await
     })
     .await;
 }

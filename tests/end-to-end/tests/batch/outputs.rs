@@ -2,7 +2,7 @@
 
 use crate::studio::{TIMEOUT, numbered_prompts, visit};
 use atelier_end_to_end::find::{by, starting};
-use atelier_end_to_end::wait::becomes;
+use atelier_end_to_end::wait::wait_for_value;
 
 /// A script that returns the name of the open dialog, or else of the focused element.
 const FOCUS_OR_DIALOG: &str = "
@@ -30,12 +30,14 @@ async fn the_lightbox_steps_through_the_items_of_the_batch() {
                 .press(&starting("button", "Item 2: large 02"))
                 .await?;
             let output = browser.find(&by("dialog", "Output")).await?;
-            browser.see_text("2 of 3 of this batch", TIMEOUT).await?;
+            browser
+                .wait_for_text("2 of 3 of this batch", TIMEOUT)
+                .await?;
             browser.press(&by("button", "Next").within(&output)).await?;
-            browser.see_text("3 of 3", TIMEOUT).await?;
+            browser.wait_for_text("3 of 3", TIMEOUT).await?;
             browser.client.back().await?;
             let item = "Item 3: large 03, Completed";
-            becomes(browser, "the focus", FOCUS_OR_DIALOG, item).await?;
+            wait_for_value(browser, "the focus", FOCUS_OR_DIALOG, item).await?;
         }
         // The link below the item still opens the page of the task.
         browser.press(&by("link", "Task 2: large 02")).await?;
@@ -59,7 +61,7 @@ async fn a_long_press_selects_an_item() {
         let first = browser.middle_of("li:nth-child(1) [data-output]").await?;
         let second = browser.middle_of("li:nth-child(2) [data-output]").await?;
         browser.touch_start(first).await?;
-        becomes(
+        wait_for_value(
             browser,
             "the number of selected items after a long press",
             selected,
@@ -71,7 +73,7 @@ async fn a_long_press_selects_an_item() {
         // selected.
         browser.touch_start(second).await?;
         browser.touch_end().await?;
-        becomes(browser, "the number of selected items", selected, 2).await
+        wait_for_value(browser, "the number of selected items", selected, 2).await
     })
     .await;
 }
@@ -89,22 +91,22 @@ async fn items_can_be_favorited_and_compared_in_the_grid() {
         browser.press(&by("button", "Favorite item 1")).await?;
         let pressed =
             "return document.querySelector('[aria-label=\"Favorite item 1\"]').ariaPressed";
-        becomes(browser, "whether the item is a favorite", pressed, "true").await?;
+        wait_for_value(browser, "whether the item is a favorite", pressed, "true").await?;
         // The arrow key moves the focus to the next item.
         let item = browser.find(&starting("button", "Item 1: ")).await?;
         item.send_keys("\u{e014}").await?;
         let next = "Item 2: beside 02, Completed";
-        becomes(browser, "the focus", FOCUS_OR_DIALOG, next).await?;
+        wait_for_value(browser, "the focus", FOCUS_OR_DIALOG, next).await?;
         browser.press(&by("checkbox", "Select item 1")).await?;
         // While an item is selected, a press selects.
         browser.press(&starting("button", "Item 3: ")).await?;
         let bar = browser.find(&by("region", "Selection")).await?;
-        browser.see_text("2 selected", TIMEOUT).await?;
+        browser.wait_for_text("2 selected", TIMEOUT).await?;
         browser.press(&by("button", "Compare").within(&bar)).await?;
-        becomes(browser, "the open dialog", FOCUS_OR_DIALOG, "Compare").await?;
-        browser.see_text("beside 03", TIMEOUT).await?;
+        wait_for_value(browser, "the open dialog", FOCUS_OR_DIALOG, "Compare").await?;
+        browser.wait_for_text("beside 03", TIMEOUT).await?;
         let count = "return document.querySelectorAll('.compared > li').length";
-        becomes(browser, "the number of compared items", count, 2).await
+        wait_for_value(browser, "the number of compared items", count, 2).await
     })
     .await;
 }

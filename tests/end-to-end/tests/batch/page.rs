@@ -4,7 +4,7 @@ use crate::studio::{BATCH, SINGLE, Studio, TIMEOUT, error, numbered_prompts, pla
 use atelier_end_to_end::Result;
 use atelier_end_to_end::fault::Rule;
 use atelier_end_to_end::find::{any, by, starting};
-use atelier_end_to_end::wait::{Seen, becomes, until};
+use atelier_end_to_end::wait::{Seen, until, wait_for_value};
 
 /// Returns the accessible names of all rows in the list of tasks, read at the same time.
 async fn rows(studio: &Studio<'_>) -> Result<Vec<String>> {
@@ -86,10 +86,10 @@ async fn going_back_from_an_item_restores_the_focus() {
         let focused = "return document.activeElement.ariaLabel ?? document.activeElement.innerText";
         browser.client.back().await?;
         let item = "Task 2: left 02";
-        becomes(browser, "the focused item", focused, item).await?;
+        wait_for_value(browser, "the focused item", focused, item).await?;
         browser.client.back().await?;
         let row = "left 01 and 2 others";
-        becomes(browser, "the focused row", focused, row).await
+        wait_for_value(browser, "the focused row", focused, row).await
     })
     .await;
 }
@@ -119,9 +119,9 @@ async fn a_batch_has_a_name_in_all_tabs_and_after_a_reload() {
         studio.press("Rename").await?;
         name.send_keys("Dusk\u{e00c}").await?;
         let focused = "return document.activeElement.ariaLabel";
-        becomes(browser, "the focus", focused, "Rename").await?;
+        wait_for_value(browser, "the focus", focused, "Rename").await?;
         let value = "return document.querySelector('[aria-label=\"Batch name\"]').value";
-        becomes(browser, "the name", value, "Dawn over the bay").await?;
+        wait_for_value(browser, "the name", value, "Dawn over the bay").await?;
         browser.switch_to(&second).await?;
         browser.find(&renamed).await?;
         studio.reload().await?;
@@ -154,7 +154,9 @@ async fn undo_restores_a_removed_batch() {
         browser.stop_clock().await?;
         studio.press("Remove batch").await?;
         browser.find(&by("heading", "Tasks")).await?;
-        browser.see_text("Nothing submitted yet.", TIMEOUT).await?;
+        browser
+            .wait_for_text("Nothing submitted yet.", TIMEOUT)
+            .await?;
         studio.press("Undo").await?;
         wait_for_rows(studio, &["Batch: undone 01 and 2 others"]).await?;
         studio.reload().await?;
@@ -162,10 +164,14 @@ async fn undo_restores_a_removed_batch() {
 
         // Once Undo is no longer offered, the batch is removed everywhere, also after a reload.
         studio.press("Remove batch").await?;
-        browser.find_gone(&starting("article", "Batch: ")).await?;
-        browser.find_gone(&by("button", "Undo")).await?;
+        browser
+            .wait_until_gone(&starting("article", "Batch: "))
+            .await?;
+        browser.wait_until_gone(&by("button", "Undo")).await?;
         studio.reload().await?;
-        browser.see_text("The batch appears here", TIMEOUT).await?;
+        browser
+            .wait_for_text("The batch appears here", TIMEOUT)
+            .await?;
         let batches = browser.find_all(&starting("article", "Batch: ")).await?;
         assert!(batches.is_empty(), "a removed batch reappeared");
         Ok(())

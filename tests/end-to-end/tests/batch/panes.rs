@@ -4,7 +4,7 @@ use crate::studio::{TIMEOUT, numbered_prompts, visit};
 use atelier_end_to_end::Result;
 use atelier_end_to_end::browser::Browser;
 use atelier_end_to_end::find::{by, starting};
-use atelier_end_to_end::wait::becomes;
+use atelier_end_to_end::wait::wait_for_value;
 
 /// A script that describes how the two panes are arranged, and what is out of sight.
 const ARRANGEMENT: &str = "
@@ -26,10 +26,10 @@ const ARRANGEMENT: &str = "
 async fn check_arrangement(browser: &Browser, when: &str, wanted: &str) -> Result<()> {
     for (width, height) in [(1024, 768), (1440, 900), (2560, 1300)] {
         browser.set_size(width, height).await?;
-        becomes(browser, &format!("{when} at {width}"), ARRANGEMENT, wanted).await?;
+        wait_for_value(browser, &format!("{when} at {width}"), ARRANGEMENT, wanted).await?;
     }
     browser.set_size(900, 900).await?;
-    becomes(
+    wait_for_value(
         browser,
         &format!("{when} at 900"),
         ARRANGEMENT,
@@ -51,14 +51,14 @@ async fn results_are_shown_next_to_the_table_in_wide_windows() {
         studio.wait_for_counts("4 completed").await?;
         // The form stays in place, and the focus moves to the result.
         let focused = "return document.activeElement.closest('.result, form')?.className";
-        becomes(browser, "what has the focus", focused, "result").await?;
+        wait_for_value(browser, "what has the focus", focused, "result").await?;
         check_arrangement(browser, "a batch", "two panes, 4 items in sight").await?;
         // In a narrow window, the result replaces the form.
         browser.find(&by("button", "New batch")).await?;
         browser.set_size(1280, 900).await?;
-        browser.find_gone(&by("button", "New batch")).await?;
+        browser.wait_until_gone(&by("button", "New batch")).await?;
         browser
-            .see_text("All rows are in a batch.", TIMEOUT)
+            .wait_for_text("All rows are in a batch.", TIMEOUT)
             .await?;
         studio.type_prompts(&numbered_prompts("long", 30)).await?;
         browser.find(&by("button", "Generate 30")).await?;
@@ -66,7 +66,7 @@ async fn results_are_shown_next_to_the_table_in_wide_windows() {
         browser.set_size(1280, 900).await?;
         browser.press(&starting("link", "4 items")).await?;
         let path = "return location.pathname.startsWith('/batches/')";
-        becomes(browser, "the batch's page", path, true).await
+        wait_for_value(browser, "the batch's page", path, true).await
     })
     .await;
 }

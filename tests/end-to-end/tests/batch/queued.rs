@@ -25,15 +25,15 @@ async fn rows_of_a_paused_batch_are_not_shown_as_sent() {
         studio.wait_for_generate_calls(1).await?;
         studio.press("Pause").await?;
         browser
-            .see_text(
+            .wait_for_text(
                 "Paused: 2 items not sent yet. Tasks already sent keep running.",
                 TIMEOUT,
             )
             .await?;
-        browser.see_text("12 rows in a batch", TIMEOUT).await?;
+        browser.wait_for_text("12 rows in a batch", TIMEOUT).await?;
         studio.proxy.clear();
         studio.wait_for_counts("10 completed, 2 queued").await?;
-        browser.see_text("12 rows in a batch", TIMEOUT).await?;
+        browser.wait_for_text("12 rows in a batch", TIMEOUT).await?;
         assert!(!shows_text(studio, SENT_CONTINUES).await?);
         studio.press("Stop sending").await?;
         let dialog = browser.find(&by("dialog", "Stop sending")).await?;
@@ -43,7 +43,7 @@ async fn rows_of_a_paused_batch_are_not_shown_as_sent() {
         studio.press("Keep").await?;
         studio.press("Resume").await?;
         studio.wait_for_counts("12 completed").await?;
-        browser.see_text("12 rows sent", TIMEOUT).await
+        browser.wait_for_text("12 rows sent", TIMEOUT).await
     })
     .await;
 }
@@ -72,12 +72,12 @@ async fn rows_are_not_shown_as_sent_before_their_tasks_are_read() {
         studio.send(&numbered_prompts("unread", 12)).await?;
         studio.wait_for_generate_calls(1).await?;
         studio.press("Pause").await?;
-        browser.see_text("12 rows in a batch", TIMEOUT).await?;
+        browser.wait_for_text("12 rows in a batch", TIMEOUT).await?;
         browser
             .run("sessionStorage.isSilent = 'yes'", vec![])
             .await?;
         studio.reload().await?;
-        browser.see_text("12 rows in a batch", TIMEOUT).await
+        browser.wait_for_text("12 rows in a batch", TIMEOUT).await
     })
     .await;
 }

@@ -29,7 +29,7 @@ async fn twenty_five_items_are_sent_in_three_calls() {
         studio.type_prompts(&prompts).await?;
         studio
             .browser
-            .see_text("25 items in 3 calls", TIMEOUT)
+            .wait_for_text("25 items in 3 calls", TIMEOUT)
             .await?;
         assert_eq!(studio.rows().await?.first(), prompts.first());
         studio.generate(&prompts).await?;
@@ -37,7 +37,7 @@ async fn twenty_five_items_are_sent_in_three_calls() {
         let calls = studio.generate_calls();
         assert!(calls.iter().all(|call| call.path == BATCH), "{calls:#?}");
         assert_eq!(studio.call_sizes(), [10, 10, 5]);
-        assert_eq!(studio.prompts_sent(), prompts);
+        assert_eq!(studio.sent_prompts(), prompts);
         until("25 images", TIMEOUT, async || {
             Ok(match loaded_images(studio).await? {
                 25 => Seen::Yes(()),
@@ -59,7 +59,10 @@ async fn one_item_is_a_single_call() {
     play(name, &["--speed", "0"], async |studio| {
         let prompts = numbered_prompts("alone", 1);
         studio.type_prompts(&prompts).await?;
-        studio.browser.see_text("1 item in 1 call", TIMEOUT).await?;
+        studio
+            .browser
+            .wait_for_text("1 item in 1 call", TIMEOUT)
+            .await?;
         studio.generate(&prompts).await?;
         studio.wait_for_counts("1 completed").await?;
         let calls = studio.generate_calls();
@@ -134,7 +137,9 @@ async fn more_than_a_hundred_items_need_confirmation() {
         studio.proxy.add(Rule::every("/v2/generate*", Fault::Hold));
         let field = by("textbox", "Prompts");
         browser.paste(&field, &prompts.join("\n")).await?;
-        browser.see_text("101 items in 11 calls", TIMEOUT).await?;
+        browser
+            .wait_for_text("101 items in 11 calls", TIMEOUT)
+            .await?;
         studio.press("Generate 101").await?;
         let dialog = browser.find(&by("dialog", "Generate many")).await?;
         let question = dialog.text().await?;
@@ -142,7 +147,9 @@ async fn more_than_a_hundred_items_need_confirmation() {
         browser
             .press(&by("button", "Not yet").within(&dialog))
             .await?;
-        browser.find_gone(&by("dialog", "Generate many")).await?;
+        browser
+            .wait_until_gone(&by("dialog", "Generate many"))
+            .await?;
         assert_eq!(studio.row_count().await?, 101);
         assert_eq!(studio.call_sizes(), [] as [usize; 0]);
 
@@ -153,7 +160,7 @@ async fn more_than_a_hundred_items_need_confirmation() {
             .press(&by("button", "Send them").within(&dialog))
             .await?;
         studio.wait_for_generate_calls(1).await?;
-        assert_eq!(studio.prompts_sent(), prompts[..10]);
+        assert_eq!(studio.sent_prompts(), prompts[..10]);
         studio.wait_for_counts("10 in progress, 91 queued").await?;
         assert_eq!(studio.call_sizes(), [10]);
 

@@ -4,7 +4,7 @@
 use crate::studio::{Studio, TIMEOUT, numbered_prompts, visit};
 use atelier_end_to_end::Result;
 use atelier_end_to_end::find::{by, starting};
-use atelier_end_to_end::wait::{Seen, becomes, until};
+use atelier_end_to_end::wait::{Seen, until, wait_for_value};
 use serde_json::json;
 
 /// How many times as many elements a thousand items may have.
@@ -86,7 +86,7 @@ async fn a_table_of_a_thousand_rows_has_few_more_elements_than_a_hundred() {
         let script = "arguments[0].scrollTop = arguments[0].scrollHeight";
         browser.run(script, vec![browser.argument(&table)]).await?;
         let last = r#"return [...document.querySelectorAll('[aria-label^="prompt, row "]')].at(-1)?.value ?? """#;
-        becomes(browser, "the last row", last, "row 1000").await?;
+        wait_for_value(browser, "the last row", last, "row 1000").await?;
         let nodes = studio.count_nodes(&form).await?;
         check_ratio("nodes at the end", nodes_of_few, nodes);
         Ok(())
@@ -127,7 +127,7 @@ async fn a_batch_of_a_thousand_items_renders_only_visible_items() {
         let back = "document.querySelector('.thumbs-scroll').scrollTop = 0";
         browser.run(back, vec![]).await?;
         let first = "return document.querySelector('.thumbs > li')?.ariaPosInSet ?? ''";
-        becomes(browser, "the first item", first, "1").await?;
+        wait_for_value(browser, "the first item", first, "1").await?;
         let end =
             "return [...document.querySelectorAll('.thumbs > li')].at(-1)?.ariaPosInSet ?? ''";
         let second = ".thumbs > li:nth-child(2) :is(a, button)";
@@ -157,7 +157,7 @@ async fn a_focused_row_keeps_the_focus_when_the_table_is_scrolled() {
             const first = document.querySelector('[aria-rowindex=\"2\"]').getBoundingClientRect();
             const isBelow = row.height > 9 && Math.abs(row.top - first.bottom) < 2;
             return `${value} ${isBelow || JSON.stringify([row, first])}`";
-        becomes(browser, "the row at its position", typed, "row 02x true").await?;
+        wait_for_value(browser, "the row at its position", typed, "row 02x true").await?;
         Ok(())
     })
     .await;
@@ -183,9 +183,9 @@ async fn check_keeps_focus(
         scroller.scrollTop = scroller.scrollHeight";
     let browser = studio.browser;
     browser.run(script, vec![json!(control)]).await?;
-    becomes(browser, "the end of the list", end, last).await?;
+    wait_for_value(browser, "the end of the list", end, last).await?;
     let script = "
         const isFocused = document.activeElement === window.focused;
         return `${isFocused} ${window.blurs} ${window.isSame()}`";
-    becomes(browser, "the focus", script, "true 0 true").await
+    wait_for_value(browser, "the focus", script, "true 0 true").await
 }

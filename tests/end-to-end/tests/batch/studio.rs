@@ -56,7 +56,7 @@ pub async fn play(
     service: &[&str],
     steps: impl AsyncFnOnce(&mut Studio<'_>) -> Result<()>,
 ) {
-    studio::play::<Batch>(name, service, true, steps).await;
+    studio::run_until_settled::<Batch>(name, service, true, steps).await;
 }
 
 /// Like [`play`], with a service that does not announce idempotency keys, as most services don't.
@@ -65,7 +65,7 @@ pub async fn play_without_keys(
     service: &[&str],
     steps: impl AsyncFnOnce(&mut Studio<'_>) -> Result<()>,
 ) {
-    studio::play::<Batch>(name, service, false, steps).await;
+    studio::run_until_settled::<Batch>(name, service, false, steps).await;
 }
 
 /// Runs the steps in Batch mode, without waiting for the tasks and without checking the ledger.
@@ -74,7 +74,7 @@ pub async fn visit(
     service: &[&str],
     steps: impl AsyncFnOnce(&mut Studio<'_>) -> Result<()>,
 ) {
-    studio::visit::<Batch>(name, service, steps).await;
+    studio::run_steps::<Batch>(name, service, steps).await;
 }
 
 /// Like [`visit`], with steps before the page is first opened.
@@ -144,7 +144,7 @@ impl Studio<'_> {
     /// Opens Batch mode in another tab.
     pub async fn open_batch_tab(&self) -> Result<WindowHandle> {
         let tab = self.open_tab(&format!("{MODEL}?mode=batch")).await?;
-        self.make_room().await?;
+        self.enlarge_tab().await?;
         self.wait_until_open().await?;
         Ok(tab)
     }

@@ -163,7 +163,7 @@ async fn a_table_of_an_earlier_version_is_migrated_once() {
         browser.run(write, vec![old_format(&old)]).await?;
         studio.reload().await?;
         wait_for_table_rows(studio, &old).await?;
-        browser.see_text(STORAGE_WARNING, STORAGE_TIMEOUT).await?;
+        browser.wait_for_text(STORAGE_WARNING, STORAGE_TIMEOUT).await?;
         assert_eq!(stored().await?, old_format(&old));
         browser.run("window.allowed = true", vec![]).await?;
         wait_for_stored_rows(studio, 3).await?;
@@ -185,7 +185,7 @@ async fn a_table_of_an_earlier_version_is_migrated_once() {
         studio.reload().await?;
         browser.run("window.allowed = true", vec![]).await?;
         browser
-            .see_text("An earlier version of Atelier has stored other rows", STORAGE_TIMEOUT)
+            .wait_for_text("An earlier version of Atelier has stored other rows", STORAGE_TIMEOUT)
             .await?;
         wait_for_table_rows(studio, &old).await?;
         studio.press("Show them instead").await?;

@@ -4,7 +4,7 @@ use crate::studio::{BATCH, Studio, TIMEOUT, numbered_prompts, play, visit};
 use atelier_end_to_end::Result;
 use atelier_end_to_end::fault::{Fault, Rule};
 use atelier_end_to_end::find::by;
-use atelier_end_to_end::wait::becomes;
+use atelier_end_to_end::wait::wait_for_value;
 use fantoccini::wd::WindowHandle;
 
 /// Opens Batch mode in another tab that queues the messages of other tabs while `window.isCutOff` is set.
@@ -26,7 +26,7 @@ async fn open_tab_with_queued_messages(studio: &Studio<'_>) -> Result<()> {
             for (const deliver of missed.splice(0)) deliver();
         };";
     studio.proxy.before_each_page(browser, script).await?;
-    studio.make_room().await?;
+    studio.enlarge_tab().await?;
     studio.reload().await
 }
 
@@ -49,7 +49,7 @@ async fn stopping_in_a_follower_returns_only_unsent_rows() {
         studio.wait_for_counts("25 queued").await?;
         studio.press_both("Stop sending", "Take them back").await?;
         for prompt in &prompts[20..] {
-            studio.ledger.given_up.insert(prompt.clone());
+            studio.ledger.exempt_prompts.insert(prompt.clone());
         }
         browser.run("window.reconnect()", vec![]).await?;
         browser.find(&by("button", "Generate 5")).await?;
@@ -57,7 +57,7 @@ async fn stopping_in_a_follower_returns_only_unsent_rows() {
         studio.proxy.clear();
         studio.wait_for_counts("20 completed").await?;
         assert_eq!(studio.rows().await?, prompts[20..]);
-        assert_eq!(studio.prompts_sent(), prompts[..20]);
+        assert_eq!(studio.sent_prompts(), prompts[..20]);
         assert_eq!(studio.calls_of_tab().await?, 0, "the follower made calls");
         Ok(())
     })
@@ -79,13 +79,13 @@ async fn rows_stopped_in_a_closed_tab_are_available_in_another() {
         browser.run("window.isCutOff = true", vec![]).await?;
         studio.press_both("Stop sending", "Take them back").await?;
         for prompt in &prompts[10..] {
-            studio.ledger.given_up.insert(prompt.clone());
+            studio.ledger.exempt_prompts.insert(prompt.clone());
         }
         browser.switch_to(&leader).await?;
         let put_back = "Put the 15 taken back into the table";
         browser.find(&by("button", put_back)).await?;
         // Guards against the message `25 rows sent` while 15 of the rows were taken back.
-        browser.see_text("25 rows in a batch", TIMEOUT).await?;
+        browser.wait_for_text("25 rows in a batch", TIMEOUT).await?;
         assert_eq!(studio.rows().await?, [] as [&str; 0]);
         let all = browser.client.windows().await?;
         let closing = all.into_iter().find(|tab| *tab != leader);
@@ -101,9 +101,9 @@ async fn rows_stopped_in_a_closed_tab_are_available_in_another() {
         studio.press(put_back).await?;
         browser.find(&by("button", "Generate 15")).await?;
         assert_eq!(studio.rows().await?, prompts[10..]);
-        browser.find_gone(&by("button", put_back)).await?;
+        browser.wait_until_gone(&by("button", put_back)).await?;
         studio.wait_for_counts("10 completed").await?;
-        assert_eq!(studio.prompts_sent(), prompts[..10]);
+        assert_eq!(studio.sent_prompts(), prompts[..10]);
         Ok(())
     })
     .await;
@@ -124,7 +124,7 @@ async fn a_batch_of_a_follower_is_sent_once_and_can_be_paused_there() {
         studio.wait_for_generate_calls(1).await?;
         studio.press("Pause").await?;
         browser
-            .see_text("Paused: 15 items not sent yet.", TIMEOUT)
+            .wait_for_text("Paused: 15 items not sent yet.", TIMEOUT)
             .await?;
         studio.proxy.clear();
         studio.wait_for_counts("10 completed, 15 queued").await?;
@@ -138,7 +138,7 @@ async fn a_batch_of_a_follower_is_sent_once_and_can_be_paused_there() {
         studio.press("Resume").await?;
         studio.wait_for_counts("25 completed").await?;
         assert_eq!(studio.call_sizes(), [10, 10, 5]);
-        assert_eq!(studio.prompts_sent(), prompts);
+        assert_eq!(studio.sent_prompts(), prompts);
         assert_eq!(studio.calls_of_tab().await?, 0, "the follower made calls");
         Ok(())
     })
@@ -185,7 +185,7 @@ pub async fn send_once_in_both(
     browser.run("window.reconnect()", vec![]).await?;
     let counts = format!("{} completed", prompts.len());
     studio.wait_for_counts(&counts).await?;
-    assert_eq!(studio.prompts_sent(), prompts);
+    assert_eq!(studio.sent_prompts(), prompts);
     Ok(())
 }
 
@@ -236,7 +236,7 @@ async fn rows_unchanged_by_an_edit_are_sent_once_by_two_tabs() {
         }
         // The other rows belong to the batch of the first tab, and none was removed.
         studio.wait_for_counts("1 completed").await?;
-        let mut sent = studio.prompts_sent();
+        let mut sent = studio.sent_prompts();
         sent.sort();
         let mut wanted = [new, vec![old[11].clone()]].concat();
         wanted.sort();
@@ -302,7 +302,7 @@ async fn rows_put_back_in_two_tabs_at_once_are_all_kept() {
         browser.switch_to(&leader).await?;
         studio.press(all).await?;
         browser.find(&by("button", "Generate 15")).await?;
-        browser.find_gone(&by("button", all)).await?;
+        browser.wait_until_gone(&by("button", all)).await?;
         browser.switch_to(&other).await?;
         studio.press(some).await?;
         browser.find(&by("button", "Generate 15")).await?;
@@ -346,7 +346,7 @@ async fn each_tab_keeps_its_own_unsent_sweep() {
         let first = browser.client.window().await?;
         let write = async |prompts: &str| {
             studio.choose("Sweep").await?;
-            becomes(browser, "no values", written, "").await?;
+            wait_for_value(browser, "no values", written, "").await?;
             let axis = browser.find(&by("combobox", "Axis")).await?;
             axis.select_by_value("prompt").await?;
             browser.fill(&by("textbox", "Values"), prompts).await
@@ -354,15 +354,15 @@ async fn each_tab_keeps_its_own_unsent_sweep() {
         write("dusk").await?;
         studio.choose("One").await?;
         studio.choose("Batch").await?;
-        becomes(browser, "the sweep", written, "dusk").await?;
+        wait_for_value(browser, "the sweep", written, "dusk").await?;
         let second = studio.open_batch_tab().await?;
         write("dawn").await?;
         browser.switch_to(&first).await?;
         studio.reload().await?;
-        becomes(browser, "the sweep of this tab", written, "dusk").await?;
+        wait_for_value(browser, "the sweep of this tab", written, "dusk").await?;
         browser.switch_to(&second).await?;
         studio.reload().await?;
-        becomes(browser, "the sweep of the other tab", written, "dawn").await
+        wait_for_value(browser, "the sweep of the other tab", written, "dawn").await
     })
     .await;
 }

@@ -5,7 +5,7 @@ use crate::studio::{Studio, visit};
 use atelier_end_to_end::Result;
 use atelier_end_to_end::find::{by, starting};
 use atelier_end_to_end::studio::MODEL;
-use atelier_end_to_end::wait::{becomes, gives};
+use atelier_end_to_end::wait::{wait_for_match, wait_for_value};
 use serde_json::{Value, json};
 
 /// Replaces text nodes as a translator does, now and after every change. The text itself stays the same, so that the test
@@ -42,7 +42,7 @@ impl Studio<'_> {
             "return document.querySelector({})?.innerText.trim() ?? 'not there'",
             json!(selector)
         );
-        becomes(self.browser, what, &script, wanted).await
+        wait_for_value(self.browser, what, &script, wanted).await
     }
 }
 
@@ -65,21 +65,21 @@ async fn a_translated_page_still_updates_its_texts() {
             const text = document.querySelector('.result').innerText;
             return ['Queued', 'Submitting', 'Starting', 'Processing', 'You can close this page', 'Results appear here']
                 .filter(it => text.includes(it))";
-        becomes(browser, "stale states", stale, json!([])).await?;
+        wait_for_value(browser, "stale states", stale, json!([])).await?;
 
         studio.reload().await?;
         studio.translate().await?;
         let prompts = ["red one", "green one", "blue one"].map(str::to_owned);
         studio.type_prompts(&prompts).await?;
         let label = "return [...document.querySelectorAll('button.primary')].map(it => it.innerText.trim())";
-        gives(browser, "the button", label, |seen| seen.to_string().contains("Generate 3")).await?;
+        wait_for_match(browser, "the button", label, |seen| seen.to_string().contains("Generate 3")).await?;
         studio.press("Generate 3").await?;
         studio.wait_for_text("the counts", ".run-counts", "3 completed").await?;
         let stale = "
             const text = document.querySelector('article[aria-label^=Batch]').innerText;
             return ['queued', 'in progress', 'Queued', 'Submitting', 'Processing', ' left', 'Sending']
                 .filter(it => text.includes(it))";
-        becomes(browser, "stale counts", stale, json!([])).await?;
+        wait_for_value(browser, "stale counts", stale, json!([])).await?;
 
         browser.press(&by("link", "Gallery")).await?;
         browser.find(&by("list", "Outputs")).await?;
@@ -91,18 +91,18 @@ async fn a_translated_page_still_updates_its_texts() {
             let before = shown_output(studio).await?;
             studio.press(step).await?;
             let moved = "return document.querySelector('.stage img')?.alt ?? ''";
-            gives(browser, "another output", moved, |now| *now != before && now != "").await?;
+            wait_for_match(browser, "another output", moved, |now| *now != before && now != "").await?;
             let fits = "
                 const shown = document.querySelector('.stage img')?.alt ?? '';
                 const prompt = document.querySelector('.lightbox-panel .task-prompt')?.innerText.trim();
                 return shown.startsWith(`Image: ${prompt}`) || `${prompt} next to ${shown}`";
-            becomes(browser, "the prompt of the shown output", fits, true).await?;
+            wait_for_value(browser, "the prompt of the shown output", fits, true).await?;
             let position = "
                 const shown = document.querySelector('.stage img')?.alt;
                 const tiles = [...document.querySelectorAll('.tile-open')].map(it => it.getAttribute('aria-label'));
                 const head = document.querySelector('.lightbox-head p').innerText;
                 return head.includes(`${tiles.indexOf(shown) + 1} of 4`) || `${head}: ${shown} of ${tiles}`";
-            becomes(browser, "the position of the shown output", position, true).await?;
+            wait_for_value(browser, "the position of the shown output", position, true).await?;
         }
         Ok(())
     })

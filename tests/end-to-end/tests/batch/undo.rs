@@ -2,7 +2,7 @@
 
 use crate::studio::{TIMEOUT, numbered_prompts, visit};
 use atelier_end_to_end::find::by;
-use atelier_end_to_end::wait::becomes;
+use atelier_end_to_end::wait::wait_for_value;
 
 /// Guards against one press that loses all typed rows, against restored rows that are sent twice, and against a focus that
 /// is lost after the press.
@@ -17,22 +17,24 @@ async fn undo_restores_replaced_and_removed_rows() {
         let table = by("textbox", "Table");
         browser.paste(&table, "prompt\nother\n").await?;
         studio.press("Replace the table").await?;
-        browser.see_text("Replaced 3 rows by 1.", TIMEOUT).await?;
+        browser
+            .wait_for_text("Replaced 3 rows by 1.", TIMEOUT)
+            .await?;
         assert_eq!(studio.rows().await?, ["other"]);
         studio.press("Undo").await?;
         assert_eq!(studio.rows().await?, rows);
 
         studio.press("Remove row 2").await?;
-        browser.see_text("Removed 1 row.", TIMEOUT).await?;
+        browser.wait_for_text("Removed 1 row.", TIMEOUT).await?;
         let focused = "return document.activeElement.ariaLabel";
         assert_eq!(browser.run(focused, vec![]).await?, "Remove row 2");
         assert_eq!(studio.rows().await?, [&*rows[0], &*rows[2]]);
         studio.press("Undo").await?;
         studio.press("Clear the table").await?;
-        browser.find_gone(&by("region", "Items")).await?;
+        browser.wait_until_gone(&by("region", "Items")).await?;
         // Guards against a focus in the empty field, where the shortcut would undo typing.
         let focused = "return document.activeElement.innerText";
-        becomes(browser, "what has the focus", focused, "Undo").await?;
+        wait_for_value(browser, "what has the focus", focused, "Undo").await?;
         let key = "document.activeElement.dispatchEvent(new KeyboardEvent('keydown', \
                    { key: 'z', ctrlKey: true, bubbles: true, cancelable: true }))";
         browser.run(key, vec![]).await?;
@@ -45,9 +47,9 @@ async fn undo_restores_replaced_and_removed_rows() {
         studio.press("New batch").await?;
         studio.press("Remove 3 sent rows").await?;
         studio.press("Undo").await?;
-        browser.see_text("3 rows sent", TIMEOUT).await?;
+        browser.wait_for_text("3 rows sent", TIMEOUT).await?;
         browser.find(&by("button", "Generate")).await?;
-        assert_eq!(studio.prompts_sent(), rows);
+        assert_eq!(studio.sent_prompts(), rows);
         Ok(())
     })
     .await;
@@ -69,7 +71,7 @@ async fn generate_includes_the_sweep_or_import_in_view() {
             .paste(&by("textbox", "Values"), "dusk\ndawn")
             .await?;
         let swept = "3 rows of the table and 2 items of this sweep.";
-        browser.see_text(swept, TIMEOUT).await?;
+        browser.wait_for_text(swept, TIMEOUT).await?;
         browser.find(&by("button", "Generate 5")).await?;
         // A sweep that is not in view is not included.
         studio.choose("Lines").await?;
@@ -79,16 +81,16 @@ async fn generate_includes_the_sweep_or_import_in_view() {
         let table = by("textbox", "Table");
         browser.paste(&table, "prompt\nnoon\n").await?;
         let wanted = "3 rows of the table and 1 item of this table.";
-        browser.see_text(wanted, TIMEOUT).await?;
+        browser.wait_for_text(wanted, TIMEOUT).await?;
         // The sweep is not lost while another panel is in view.
         studio.choose("Sweep").await?;
-        browser.see_text(swept, TIMEOUT).await?;
+        browser.wait_for_text(swept, TIMEOUT).await?;
         studio.choose("Import").await?;
-        browser.see_text(wanted, TIMEOUT).await?;
+        browser.wait_for_text(wanted, TIMEOUT).await?;
         studio.press("Replace the table").await?;
         studio.press("Generate 1").await?;
         studio.wait_for_counts("1 completed").await?;
-        assert_eq!(studio.prompts_sent(), ["noon"]);
+        assert_eq!(studio.sent_prompts(), ["noon"]);
         Ok(())
     })
     .await;
@@ -111,35 +113,39 @@ async fn rows_made_before_are_named_and_a_new_batch_can_be_undone() {
 
         studio.press("Put 2 rows back").await?;
         let duplicates = "All 2 items are generated already (same seed).";
-        browser.see_text(duplicates, TIMEOUT).await?;
-        browser.see_text("Put 2 rows back.", TIMEOUT).await?;
-        browser.see_text("Sent before", TIMEOUT).await?;
+        browser.wait_for_text(duplicates, TIMEOUT).await?;
+        browser.wait_for_text("Put 2 rows back.", TIMEOUT).await?;
+        browser.wait_for_text("Sent before", TIMEOUT).await?;
         studio.press("Undo").await?;
         browser.find(&by("button", "Generate")).await?;
         studio.press("Edit and run again").await?;
-        browser.see_text(duplicates, TIMEOUT).await?;
+        browser.wait_for_text(duplicates, TIMEOUT).await?;
         // The rows are in the table already.
-        browser.find_gone(&by("button", "Put 2 rows back")).await?;
+        browser
+            .wait_until_gone(&by("button", "Put 2 rows back"))
+            .await?;
         studio.press("Clear the table").await?;
         browser.paste(&values, "dusk\nnoon").await?;
         let some = "1 of these 2 items is generated already (same seed).";
-        browser.see_text(some, TIMEOUT).await?;
+        browser.wait_for_text(some, TIMEOUT).await?;
         studio.press("Only the new one").await?;
         studio.wait_for_counts("1 completed").await?;
-        assert_eq!(studio.prompts_sent(), ["dusk", "dawn", "noon"]);
+        assert_eq!(studio.sent_prompts(), ["dusk", "dawn", "noon"]);
 
         browser.paste(&values, "noon\nnight").await?;
-        browser.see_text("1 item of this sweep.", TIMEOUT).await?;
+        browser
+            .wait_for_text("1 item of this sweep.", TIMEOUT)
+            .await?;
         browser.find(&by("button", "Generate 1")).await?;
         studio.press("New batch").await?;
-        browser.find_gone(&by("button", "Generate 1")).await?;
+        browser.wait_until_gone(&by("button", "Generate 1")).await?;
         studio.press("Undo").await?;
         studio.press("Generate 1").await?;
         studio.wait_for_counts("1 completed").await?;
-        assert_eq!(studio.prompts_sent()[3..], ["night"]);
+        assert_eq!(studio.sent_prompts()[3..], ["night"]);
         studio.press("Remove batch").await?;
         let focused = "return document.activeElement.innerText";
-        becomes(browser, "what has the focus", focused, "Undo").await
+        wait_for_value(browser, "what has the focus", focused, "Undo").await
     })
     .await;
 }

@@ -37,12 +37,16 @@ async fn polls_are_repeated_after_unusable_responses() {
             studio.generate(&form, prompt).await?;
             studio
                 .browser
-                .see_text("Status unknown for", TIMEOUT)
+                .wait_for_text("Status unknown for", TIMEOUT)
                 .await?;
             studio.proxy.bring_up("/v2/status*");
             studio.show_tasks().await?;
             studio.wait_for_states(&[(prompt, "Completed")]).await?;
-            assert_eq!(studio.proxy.rules_left(), 0, "not every fault occurred");
+            assert_eq!(
+                studio.proxy.remaining_rules(),
+                0,
+                "not every fault occurred"
+            );
             assert_eq!(studio.times_sent(prompt), 1);
         }
         Ok(())

@@ -125,7 +125,7 @@ async fn unsent_tasks_stay_queued_while_no_tab_can_write() {
         browser.run("window.full = true", vec![]).await?;
         studio.generate(&form, "waits").await?;
         browser.find(&by("dialog", "Send without keeping")).await?;
-        browser.see_text(STORAGE_WARNING, TIMEOUT).await?;
+        browser.wait_for_text(STORAGE_WARNING, TIMEOUT).await?;
         browser.close_tab().await?;
 
         browser.switch_to(&second).await?;
@@ -183,7 +183,7 @@ async fn check_batch(browser: &Browser, name: &str) -> Result<()> {
 async fn the_record_of_a_batch_reaches_a_tab_that_shows_no_batches() {
     let name = "the_record_of_a_batch_reaches_a_tab_that_shows_no_batches";
     drive(name, async |browser| {
-        let service = Service::with_site(&["--speed", "8"]).await?;
+        let service = Service::start_with_site(&["--speed", "8"]).await?;
         let address = service.address();
         let first = type_batch(browser, &address).await?;
         let second = open_form(browser, &address).await?;
@@ -207,7 +207,7 @@ async fn the_record_of_a_batch_reaches_a_tab_that_shows_no_batches() {
 async fn the_record_of_a_batch_is_handed_over_to_a_tab_opened_later() {
     let name = "the_record_of_a_batch_is_handed_over_to_a_tab_opened_later";
     drive(name, async |browser| {
-        let service = Service::with_site(&["--speed", "8"]).await?;
+        let service = Service::start_with_site(&["--speed", "8"]).await?;
         let address = service.address();
         let first = type_batch(browser, &address).await?;
         browser.run("window.lost = true", vec![]).await?;

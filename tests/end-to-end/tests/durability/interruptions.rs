@@ -98,7 +98,7 @@ async fn an_interrupted_task_says_after_a_reload_that_the_page_was_closed() {
             .await?;
         studio.browser.reload().await?;
         let reason = "The page was closed before the answer came";
-        studio.browser.see_text(reason, TIMEOUT).await?;
+        studio.browser.wait_for_text(reason, TIMEOUT).await?;
         studio.open_tasks().await?;
         studio.dismiss("in the air").await
     })
@@ -136,11 +136,11 @@ async fn polls_continue_after_the_service_was_down_for_ten_seconds() {
         studio.service.stop().await?;
         studio
             .browser
-            .see_text("Status unknown for", TIMEOUT)
+            .wait_for_text("Status unknown for", TIMEOUT)
             .await?;
         // It is unknown whether this task arrived, so the user decides and not the page.
         studio.generate(&form, "meanwhile").await?;
-        studio.browser.see_text("Unconfirmed", TIMEOUT).await?;
+        studio.browser.wait_for_text("Unconfirmed", TIMEOUT).await?;
         let down = Duration::from_secs(10);
         studio.proxy.advance_clock(studio.browser, down).await?;
         studio.service.start_again().await?;
@@ -175,12 +175,15 @@ async fn a_task_submitted_offline_is_sent_once_when_the_network_is_back() {
         studio.generate(&form, "online").await?;
         studio.wait_for_accepted(1).await?;
         studio.browser.set_offline(true).await?;
-        studio.browser.see_text("You are offline", TIMEOUT).await?;
+        studio
+            .browser
+            .wait_for_text("You are offline", TIMEOUT)
+            .await?;
         let before = count_api_calls(studio);
         studio.generate(&form, "offline").await?;
         studio
             .browser
-            .see_text("Nothing has left this browser", TIMEOUT)
+            .wait_for_text("Nothing has left this browser", TIMEOUT)
             .await?;
         // A poll would be due by now.
         let poll = Duration::from_secs(3);
@@ -218,7 +221,10 @@ async fn try_now_calls_a_service_on_this_machine_while_offline() {
             "Object.defineProperty(navigator, 'onLine', { get: () => false, configurable: true });
                       window.dispatchEvent(new Event('offline'))";
         studio.browser.run(script, vec![]).await?;
-        studio.browser.see_text("You are offline", TIMEOUT).await?;
+        studio
+            .browser
+            .wait_for_text("You are offline", TIMEOUT)
+            .await?;
         studio.generate(&form, "on a train").await?;
         studio.browser.press(&by("button", "Try now")).await?;
         studio.show_tasks().await?;

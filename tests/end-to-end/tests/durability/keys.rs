@@ -41,7 +41,7 @@ async fn lost_responses_are_recovered_with_the_same_key() {
             studio.generate(&form, prompt).await?;
             studio.show_tasks().await?;
             studio.wait_for_states(&[(prompt, "Completed")]).await?;
-            assert_eq!(studio.proxy.rules_left(), 0, "the fault did not occur");
+            assert_eq!(studio.proxy.remaining_rules(), 0, "the fault did not occur");
             assert_eq!(studio.times_sent(prompt), 2, "{prompt}");
             let (tasks, keys) = tasks_and_keys(studio, prompt);
             assert_eq!((tasks, keys.len()), (1, 1), "{prompt}: {keys:?}");

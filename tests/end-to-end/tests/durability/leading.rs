@@ -7,7 +7,7 @@ use atelier_end_to_end::browser::Browser;
 use atelier_end_to_end::engine::Capability;
 use atelier_end_to_end::fault::{Fault, RetryAfter, Rule};
 use atelier_end_to_end::find::by;
-use atelier_end_to_end::wait::{Seen, becomes, until};
+use atelier_end_to_end::wait::{Seen, until, wait_for_value};
 use fantoccini::wd::WindowHandle;
 use serde_json::json;
 use std::time::Duration;
@@ -183,7 +183,9 @@ async fn a_response_that_a_frozen_tab_receives_after_resubmit_is_a_separate_task
         let hold = Rule::next(1, "/v2/generate", Fault::Hold);
         studio.proxy.add(hold);
         studio.press_generate(&form, "twice").await?;
-        browser.see_text("Sending the request", TIMEOUT).await?;
+        browser
+            .wait_for_text("Sending the request", TIMEOUT)
+            .await?;
         let other = studio.open_tab("/tasks").await?;
         browser.set_size(1280, 4000).await?;
         browser.switch_to(&frozen).await?;
@@ -202,9 +204,9 @@ async fn a_response_that_a_frozen_tab_receives_after_resubmit_is_a_separate_task
         let other_submission = by("link", "Another submission");
         browser.press(&other_submission).await?;
         let is_open = "return location.pathname.endsWith('.late')";
-        becomes(browser, "the late task's page", is_open, true).await?;
+        wait_for_value(browser, "the late task's page", is_open, true).await?;
         browser.find(&other_submission).await?;
-        browser.see_text("Completed", TIMEOUT).await?;
+        browser.wait_for_text("Completed", TIMEOUT).await?;
         // The ledger identifies tasks by their prompts, so the second task with this prompt is removed.
         browser.press_in_menu(&by("button", "Remove")).await?;
         browser.find(&by("heading", "Tasks")).await?;
@@ -252,7 +254,7 @@ async fn a_tab_that_loses_the_lease_while_it_reads_records_does_not_lead() {
         studio.proxy.add(Rule::next(1, "/v2/generate", refusal));
         studio.generate(&form, "queued").await?;
         browser
-            .see_text("Rate-limited, next try in ", TIMEOUT)
+            .wait_for_text("Rate-limited, next try in ", TIMEOUT)
             .await?;
 
         // This tab reads the tasks for the second time when it starts to lead. The script blocks it at that point, so that

@@ -19,7 +19,7 @@ fn refusal(status: u16, retry_after: RetryAfter) -> Fault {
 async fn check_no_early_call(studio: &Studio<'_>, wait: Duration) -> Result<()> {
     studio
         .browser
-        .see_text("Rate-limited, next try in ", TIMEOUT)
+        .wait_for_text("Rate-limited, next try in ", TIMEOUT)
         .await?;
     assert!(
         studio
@@ -28,14 +28,17 @@ async fn check_no_early_call(studio: &Studio<'_>, wait: Duration) -> Result<()> 
             .await?
             .is_empty()
     );
-    studio.proxy.let_pass(studio.browser, wait).await?;
+    studio
+        .proxy
+        .advance_clock_by_seconds(studio.browser, wait)
+        .await?;
     studio.show_tasks().await?;
     studio.wait_until_settled().await?;
     let calls = studio.proxy.calls();
     assert!(calls.iter().any(|call| call.not_before.is_some()));
     let is_marked = calls
         .iter()
-        .filter(|call| call.is_v2())
+        .filter(|call| call.is_api_call())
         .all(|call| call.mark.is_some());
     assert!(
         is_marked,
@@ -99,7 +102,7 @@ async fn a_reload_does_not_shorten_the_wait() {
         studio.generate(&form, "patient").await?;
         studio
             .browser
-            .see_text("Rate-limited, next try in ", TIMEOUT)
+            .wait_for_text("Rate-limited, next try in ", TIMEOUT)
             .await?;
         studio.open_model().await?;
         check_no_early_call(studio, Duration::from_secs(20)).await?;
@@ -150,7 +153,7 @@ async fn a_page_left_at_once_does_not_shorten_the_wait() {
             .sees("the next poll", |calls| {
                 calls
                     .iter()
-                    .rfind(|call| call.is_v2())
+                    .rfind(|call| call.is_api_call())
                     .is_some_and(|call| call.not_before.is_none())
             })
             .await?;
@@ -160,7 +163,7 @@ async fn a_page_left_at_once_does_not_shorten_the_wait() {
         let refusal = refusal.ok_or("no call was refused")?;
         let mut later = calls
             .iter()
-            .filter(|call| call.is_v2() && call.number > refusal.number);
+            .filter(|call| call.is_api_call() && call.number > refusal.number);
         let next = later.next().ok_or("no call followed")?;
         assert!(
             Some(next.at) >= refusal.not_before,

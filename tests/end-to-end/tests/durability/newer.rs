@@ -46,7 +46,7 @@ async fn check_refused(browser: &Browser, prompt: &str) -> Result<()> {
 async fn an_older_release_mentions_newer_data_and_queues_nothing() {
     let name = "an_older_release_mentions_newer_data_and_queues_nothing";
     drive(name, async |browser| {
-        let service = Service::with_site(&["--speed", "0.2"]).await?;
+        let service = Service::start_with_site(&["--speed", "0.2"]).await?;
         let proxy = FaultProxy::start(&service.address()).await?;
         let open = async |path: &str, heading: &str| -> Result<()> {
             browser.open(&format!("{}{path}", proxy.address())).await?;
@@ -64,20 +64,22 @@ async fn an_older_release_mentions_newer_data_and_queues_nothing() {
             })
         })
         .await?;
-        browser.see_text("You can close this page", TIMEOUT).await?;
+        browser
+            .wait_for_text("You can close this page", TIMEOUT)
+            .await?;
         upgrade(browser).await?;
         browser
-            .see_text("A newer version of Atelier stores", TIMEOUT)
+            .wait_for_text("A newer version of Atelier stores", TIMEOUT)
             .await?;
         // The page still shows the task, and says that it no longer polls it.
         browser.find(&containing("article", "paid")).await?;
-        browser.see_text("Not followed", TIMEOUT).await?;
+        browser.wait_for_text("Not followed", TIMEOUT).await?;
         check_refused(browser, "never queued").await?;
 
         // No newer release is served, so a reload gives the older page again.
         open("/models/image/tessera", "Tessera").await?;
         browser
-            .see_text("A newer version of Atelier stores", TIMEOUT)
+            .wait_for_text("A newer version of Atelier stores", TIMEOUT)
             .await?;
         check_refused(browser, "never queued, either").await?;
         let pages = [
@@ -87,7 +89,7 @@ async fn an_older_release_mentions_newer_data_and_queues_nothing() {
         ];
         for (path, heading) in pages {
             open(path, heading).await?;
-            browser.see_text("can't be read", TIMEOUT).await?;
+            browser.wait_for_text("can't be read", TIMEOUT).await?;
             let main = browser.find(&any("main")).await?.text().await?;
             for untrue in ["Nothing submitted", "No outputs", "no task", "another tab"] {
                 assert!(!main.contains(untrue), "{path}: {main}");
@@ -108,7 +110,7 @@ async fn an_older_release_mentions_newer_data_and_queues_nothing() {
 async fn an_open_tab_without_support_for_secrets_sends_nothing() {
     let name = "an_open_tab_without_support_for_secrets_sends_nothing";
     drive(name, async |browser| {
-        let service = Service::with_site(&["--speed", "8"]).await?;
+        let service = Service::start_with_site(&["--speed", "8"]).await?;
         let proxy = FaultProxy::start(&service.address()).await?;
         // Opens the database with the version of that release.
         let earlier = "
@@ -122,7 +124,7 @@ async fn an_open_tab_without_support_for_secrets_sends_nothing() {
         let prompt = starting("textbox", "prompt");
         browser.fill(&prompt, "before").await?;
         browser.press(&by("button", "Generate")).await?;
-        browser.see_text("Completed", TIMEOUT).await?;
+        browser.wait_for_text("Completed", TIMEOUT).await?;
         let old = browser.client.window().await?;
 
         // The new tab shows the stored task and makes the calls.
@@ -132,7 +134,7 @@ async fn an_open_tab_without_support_for_secrets_sends_nothing() {
         browser.find(&containing("article", "before")).await?;
         browser.switch_to(&old).await?;
         browser
-            .see_text("A newer version of Atelier stores", TIMEOUT)
+            .wait_for_text("A newer version of Atelier stores", TIMEOUT)
             .await?;
         check_refused(browser, "never queued").await?;
         browser.switch_to(&new).await?;

@@ -19,12 +19,12 @@ async fn save(browser: &Browser, fields: &[(&str, &str)]) -> Result<()> {
         browser.fill(&by("textbox", field), text).await?;
     }
     browser.press(&by("button", "Save")).await?;
-    browser.see_text("Saved.", TIMEOUT).await
+    browser.wait_for_text("Saved.", TIMEOUT).await
 }
 
 /// Opens Settings with the link in the page's navigation, since a message may contain a link of the same name.
 async fn show_settings(browser: &Browser) -> Result<()> {
-    browser.is_at_work().await?;
+    browser.wait_until_started().await?;
     let navigation = browser.find(&by("navigation", "Main")).await?;
     browser
         .press(&by("link", "Settings").within(&navigation))
@@ -70,15 +70,15 @@ async fn the_leader_uses_a_token_corrected_in_a_second_tab() {
         open_model(browser).await?;
         let form = studio.find_form().await?;
         studio.generate(&form, "refused").await?;
-        studio.ledger.given_up.insert("refused".into());
+        studio.ledger.exempt_prompts.insert("refused".into());
         browser
-            .see_text("does not accept the credentials", TIMEOUT)
+            .wait_for_text("does not accept the credentials", TIMEOUT)
             .await?;
 
         studio.open_model_tab().await?;
         // Every tab shows why the leader sends nothing.
         browser
-            .see_text("does not accept the credentials", TIMEOUT)
+            .wait_for_text("does not accept the credentials", TIMEOUT)
             .await?;
         save(browser, &[("Access token", TOKEN)]).await?;
         open_model(browser).await?;
@@ -96,7 +96,7 @@ async fn a_follower_shows_why_nothing_is_sent_and_can_retry() {
     let name = "a_follower_shows_why_nothing_is_sent_and_can_retry";
     play(name, &["--speed", "1"], async |studio| {
         let browser = studio.browser;
-        studio.proxy.hide_keys();
+        studio.proxy.hide_idempotency_keys();
         let form = studio.open_model().await?;
         let leader = browser.client.window().await?;
         let follower = studio.open_model_tab().await?;
@@ -107,7 +107,7 @@ async fn a_follower_shows_why_nothing_is_sent_and_can_retry() {
         // Each unusable response in a row makes the next wait longer, so the last wait is long.
         for prompt in ["unclear 1", "unclear 2", "unclear 3"] {
             studio.generate(&form, prompt).await?;
-            studio.ledger.given_up.insert(prompt.into());
+            studio.ledger.exempt_prompts.insert(prompt.into());
         }
         studio.generate(&form, "of the leader").await?;
         studio
@@ -120,7 +120,7 @@ async fn a_follower_shows_why_nothing_is_sent_and_can_retry() {
         let form = studio.find_form().await?;
         studio.generate(&form, "held back").await?;
         browser
-            .see_text("No usable answer from the service.", TIMEOUT)
+            .wait_for_text("No usable answer from the service.", TIMEOUT)
             .await?;
         studio.proxy.clear();
         browser.press(&by("button", "Try now")).await?;
@@ -153,10 +153,10 @@ async fn try_now_and_generate_retry_after_refused_credentials() {
         let form = studio.open_model().await?;
         studio.proxy.add(refused("/v2/generate*"));
         studio.generate(&form, "refused").await?;
-        studio.ledger.given_up.insert("refused".into());
+        studio.ledger.exempt_prompts.insert("refused".into());
         browser.find(&check).await?;
         studio.generate(&form, "by Generate").await?;
-        browser.find_gone(&check).await?;
+        browser.wait_until_gone(&check).await?;
         studio.show_tasks().await?;
         studio
             .wait_for_states(&[("by Generate", "Completed")])
@@ -165,7 +165,7 @@ async fn try_now_and_generate_retry_after_refused_credentials() {
         let form = studio.open_model().await?;
         studio.proxy.add(refused("/v2/generate*"));
         studio.generate(&form, "refused too").await?;
-        studio.ledger.given_up.insert("refused too".into());
+        studio.ledger.exempt_prompts.insert("refused too".into());
         browser.find(&check).await?;
         studio.proxy.add(refused("/v2/status"));
         let before = count_polls(&studio.proxy.calls());
@@ -174,7 +174,7 @@ async fn try_now_and_generate_retry_after_refused_credentials() {
             .sees("a poll", |calls| count_polls(calls) > before)
             .await?;
         browser.press(&by("button", "Try now")).await?;
-        browser.find_gone(&check).await?;
+        browser.wait_until_gone(&check).await?;
         studio.show_tasks().await?;
         studio.wait_for_states(&[("by Try now", "Completed")]).await
     })
@@ -186,7 +186,7 @@ async fn try_now_and_generate_retry_after_refused_credentials() {
 async fn a_token_is_not_used_for_another_address() {
     let name = "a_token_is_not_used_for_another_address";
     drive(name, async |browser| {
-        let service = Service::with_site(&["--token", TOKEN]).await?;
+        let service = Service::start_with_site(&["--token", TOKEN]).await?;
         let (x, y) = (
             FaultProxy::start(&service.address()).await?,
             FaultProxy::start(&service.address()).await?,
@@ -212,7 +212,7 @@ async fn a_token_is_not_used_for_another_address() {
             .await?;
         browser.press(&by("button", "Generate")).await?;
         browser
-            .see_text("Access token is not set yet.", TIMEOUT)
+            .wait_for_text("Access token is not set yet.", TIMEOUT)
             .await?;
         show_settings(browser).await?;
         let token = browser.find(&by("textbox", "Access token")).await?;
@@ -226,7 +226,7 @@ async fn a_token_is_not_used_for_another_address() {
             .await?;
         browser.press(&by("button", "Generate")).await?;
         browser
-            .see_text("Access token is not set yet.", TIMEOUT)
+            .wait_for_text("Access token is not set yet.", TIMEOUT)
             .await?;
         for call in y.calls() {
             assert!(
@@ -244,7 +244,7 @@ async fn a_token_is_not_used_for_another_address() {
 async fn a_theme_chosen_in_one_tab_applies_to_all_tabs() {
     let name = "a_theme_chosen_in_one_tab_applies_to_all_tabs";
     drive(name, async |browser| {
-        let service = Service::with_site(&[]).await?;
+        let service = Service::start_with_site(&[]).await?;
         browser.open(&service.address()).await?;
         browser.find(&by("heading", "Models")).await?;
         let first = browser.client.window().await?;
@@ -254,7 +254,7 @@ async fn a_theme_chosen_in_one_tab_applies_to_all_tabs() {
         browser.switch_to(&first).await?;
         let soon = Duration::from_secs(20);
         browser
-            .find_for(&starting("button", "Theme: light"), soon)
+            .find_with_limit(&starting("button", "Theme: light"), soon)
             .await?;
         let theme = "return document.documentElement.dataset.theme";
         assert_eq!(browser.run(theme, vec![]).await?, "light");
@@ -269,22 +269,24 @@ async fn a_task_of_another_service_shows_that_it_waits_for_that_service() {
     let name = "a_task_of_another_service_shows_that_it_waits_for_that_service";
     play(name, &["--speed", "1"], async |studio: &mut Studio<'_>| {
         let browser = studio.browser;
-        studio.proxy.hide_keys();
+        studio.proxy.hide_idempotency_keys();
         let form = studio.open_model().await?;
         studio.proxy.add(Rule::every("/v2/generate*", Fault::Down));
         studio.generate(&form, "meets nobody").await?;
-        studio.ledger.given_up.insert("meets nobody".into());
+        studio.ledger.exempt_prompts.insert("meets nobody".into());
         // The next task is held back only once the first has received no response.
-        browser.see_text("Unconfirmed", TIMEOUT).await?;
+        browser.wait_for_text("Unconfirmed", TIMEOUT).await?;
         studio.generate(&form, "left behind").await?;
         browser
-            .see_text("No usable answer from the service.", TIMEOUT)
+            .wait_for_text("No usable answer from the service.", TIMEOUT)
             .await?;
         let elsewhere = FaultProxy::start(&studio.service.address()).await?;
         save(browser, &[("Service address", &elsewhere.address())]).await?;
         studio.show_tasks().await?;
         browser.press(&by("link", "left behind")).await?;
-        browser.see_text("Waits until its service", TIMEOUT).await?;
+        browser
+            .wait_for_text("Waits until its service", TIMEOUT)
+            .await?;
         studio.proxy.clear();
         // A space, since clearing the field without a key press fires no input event.
         save(browser, &[("Service address", " ")]).await?;
@@ -302,7 +304,7 @@ async fn a_task_of_another_service_shows_that_it_waits_for_that_service() {
 async fn the_rate_limit_of_a_replaced_token_does_not_apply() {
     let name = "the_rate_limit_of_a_replaced_token_does_not_apply";
     drive(name, async |browser| {
-        let service = Service::with_site(&["--speed", "0"]).await?;
+        let service = Service::start_with_site(&["--speed", "0"]).await?;
         let proxy = FaultProxy::start(&service.address()).await?;
         browser.open(&proxy.address()).await?;
         save(
@@ -321,7 +323,7 @@ async fn the_rate_limit_of_a_replaced_token_does_not_apply() {
             .await?;
         browser.press(&by("button", "Generate")).await?;
         browser
-            .see_text("Rate-limited, next try in ", TIMEOUT)
+            .wait_for_text("Rate-limited, next try in ", TIMEOUT)
             .await?;
 
         save(browser, &[("Access token", "of a larger plan")]).await?;

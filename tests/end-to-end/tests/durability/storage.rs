@@ -16,7 +16,7 @@ pub const STORAGE_WARNING: &str = "Tasks are not being stored";
 /// Completes a task in a page whose storage the script breaks from the start, and checks the warnings.
 async fn complete_task_after(name: &str, script: &str) {
     drive(name, async |browser| {
-        let service = Service::with_site(&["--speed", "0.2"]).await?;
+        let service = Service::start_with_site(&["--speed", "0.2"]).await?;
         let proxy = FaultProxy::start(&service.address()).await?;
         proxy.before_each_page(browser, script).await?;
         let address = format!("{}/models/image/tessera", proxy.address());
@@ -27,7 +27,7 @@ async fn complete_task_after(name: &str, script: &str) {
             .await?;
         browser.press(&by("button", "Generate")).await?;
         browser.find(&containing("article", "in memory")).await?;
-        browser.see_text("Completed", TIMEOUT).await?;
+        browser.wait_for_text("Completed", TIMEOUT).await?;
         check_every_page_warns(browser).await?;
         browser.press(&by("link", "Tasks")).await?;
         browser.find(&containing("article", "in memory")).await?;
@@ -38,15 +38,15 @@ async fn complete_task_after(name: &str, script: &str) {
 
 /// Checks that every page shows the warning.
 async fn check_every_page_warns(browser: &Browser) -> Result<()> {
-    browser.see_text(STORAGE_WARNING, TIMEOUT).await?;
+    browser.wait_for_text(STORAGE_WARNING, TIMEOUT).await?;
     for page in ["Tasks", "Settings", "Models"] {
         browser.press(&by("link", page)).await?;
         browser.find(&by("heading", page)).await?;
-        browser.see_text(STORAGE_WARNING, TIMEOUT).await?;
+        browser.wait_for_text(STORAGE_WARNING, TIMEOUT).await?;
         if page == "Settings" {
             // Settings say that outputs are not cached and that the page does not work offline.
             for text in ["no outputs are kept", "Atelier needs the network"] {
-                browser.see_text(text, TIMEOUT).await?;
+                browser.wait_for_text(text, TIMEOUT).await?;
             }
         }
     }
@@ -159,14 +159,14 @@ async fn a_tab_opened_while_storage_is_empty_receives_all_tasks() {
         let form = studio.open_model().await?;
         studio.generate(&form, "one").await?;
         studio.wait_for_accepted(1).await?;
-        browser.see_text("Completed", TIMEOUT).await?;
+        browser.wait_for_text("Completed", TIMEOUT).await?;
         browser.run("window.broken = true", vec![]).await?;
         clear_storage(studio).await?;
-        browser.see_text(STORAGE_WARNING, TIMEOUT).await?;
+        browser.wait_for_text(STORAGE_WARNING, TIMEOUT).await?;
 
         studio.open_model_tab().await?;
         let one = containing("article", "one");
-        browser.find_for(&one, TIMEOUT).await?;
+        browser.find_with_limit(&one, TIMEOUT).await?;
         wait_for_stored_tasks(browser, 1).await
     })
     .await;
@@ -273,7 +273,7 @@ async fn tasks_that_cannot_be_stored_are_sent_only_after_confirmation() {
         studio.wait_for_accepted(1).await?;
         browser.run("window.broken = true", vec![]).await?;
         clear_storage(studio).await?;
-        browser.see_text(STORAGE_WARNING, TIMEOUT).await?;
+        browser.wait_for_text(STORAGE_WARNING, TIMEOUT).await?;
         studio.generate(&form, "not kept").await?;
         browser.find(&by("dialog", "Send without keeping")).await?;
         assert_eq!(
@@ -307,7 +307,7 @@ async fn tasks_wait_until_full_storage_has_space() {
         browser
             .press(&by("button", "Not yet").within(&question))
             .await?;
-        browser.see_text(STORAGE_WARNING, TIMEOUT).await?;
+        browser.wait_for_text(STORAGE_WARNING, TIMEOUT).await?;
         assert_eq!(
             studio.times_sent("waits for room"),
             0,

@@ -60,7 +60,7 @@ pub async fn play(
     service: &[&str],
     steps: impl AsyncFnOnce(&mut Studio<'_>) -> Result<()>,
 ) {
-    studio::play::<Durability>(name, service, true, steps).await;
+    studio::run_until_settled::<Durability>(name, service, true, steps).await;
 }
 
 /// Like [`play`], with a service that does not announce idempotency keys, as most services don't.
@@ -69,7 +69,7 @@ pub async fn play_without_keys(
     service: &[&str],
     steps: impl AsyncFnOnce(&mut Studio<'_>) -> Result<()>,
 ) {
-    studio::play::<Durability>(name, service, false, steps).await;
+    studio::run_until_settled::<Durability>(name, service, false, steps).await;
 }
 
 impl Studio<'_> {
@@ -141,7 +141,9 @@ impl Studio<'_> {
         self.browser.press(&by("link", prompt)).await?;
         self.browser.press(&by("button", "Resubmit")).await?;
         self.ledger.ask(prompt);
-        self.browser.find_gone(&by("button", "Resubmit")).await?;
+        self.browser
+            .wait_until_gone(&by("button", "Resubmit"))
+            .await?;
         self.show_tasks().await
     }
 
@@ -150,9 +152,9 @@ impl Studio<'_> {
         self.show_tasks().await?;
         self.browser.press(&by("link", prompt)).await?;
         self.browser.press(&by("button", "Dismiss")).await?;
-        self.ledger.given_up.insert(prompt.to_owned());
+        self.ledger.exempt_prompts.insert(prompt.to_owned());
         self.browser.find(&by("heading", "Tasks")).await?;
-        self.browser.find_gone(&by("link", prompt)).await
+        self.browser.wait_until_gone(&by("link", prompt)).await
     }
 
     /// Returns the states of all tasks in the list by prompt, read at the same time.
@@ -214,7 +216,7 @@ impl Studio<'_> {
 
     /// Returns how often the task was sent.
     pub fn times_sent(&self, prompt: &str) -> usize {
-        let prompts = self.prompts_sent();
+        let prompts = self.sent_prompts();
         prompts.iter().filter(|sent| *sent == prompt).count()
     }
 

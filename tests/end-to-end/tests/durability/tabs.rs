@@ -5,7 +5,7 @@ use atelier_end_to_end::Result;
 use atelier_end_to_end::engine::Capability;
 use atelier_end_to_end::fault::{Fault, RetryAfter, Rule};
 use atelier_end_to_end::find::by;
-use atelier_end_to_end::wait::{Seen, becomes, gives, until};
+use atelier_end_to_end::wait::{Seen, until, wait_for_match, wait_for_value};
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -149,7 +149,7 @@ async fn a_task_from_another_tab_moves_neither_the_focus_nor_the_rows_on_the_scr
         browser.close_tab().await?;
         browser.switch_to(&list).await?;
         let size = "return document.querySelector('.task-rows li').ariaSetSize";
-        becomes(browser, "the number of tasks", size, (COUNT + 1).to_string()).await?;
+        wait_for_value(browser, "the number of tasks", size, (COUNT + 1).to_string()).await?;
         let is_focused = "return document.activeElement === window.focused && focused.isConnected";
         assert_eq!(browser.run(is_focused, vec![]).await?, json!(true));
         // The page scrolls by whole pixels.
@@ -157,7 +157,7 @@ async fn a_task_from_another_tab_moves_neither_the_focus_nor_the_rows_on_the_scr
             let moved = top.as_f64().zip(before.as_f64());
             moved.is_some_and(|(top, before)| (top - before).abs() <= 1.0)
         };
-        gives(browser, "the top of the focused row", top, is_same).await?;
+        wait_for_match(browser, "the top of the focused row", top, is_same).await?;
         browser.set_size(1280, 4000).await
     })
     .await;
@@ -253,7 +253,7 @@ async fn a_stalled_leader_without_locks_sends_nothing_afterwards() {
         studio.proxy.add(Rule::next(1, "/v2/generate", refusal));
         studio.generate(&form, "queued in both").await?;
         browser
-            .see_text("Rate-limited, next try in ", TIMEOUT)
+            .wait_for_text("Rate-limited, next try in ", TIMEOUT)
             .await?;
         let stall = "
             setTimeout(() => {
@@ -312,9 +312,9 @@ async fn a_task_cancelled_while_no_tab_leads_is_not_sent() {
         };
         studio.proxy.add(Rule::next(1, "/v2/generate", refusal));
         studio.generate(&form, "cancelled").await?;
-        studio.ledger.given_up.insert("cancelled".into());
+        studio.ledger.exempt_prompts.insert("cancelled".into());
         browser
-            .see_text("Rate-limited, next try in ", TIMEOUT)
+            .wait_for_text("Rate-limited, next try in ", TIMEOUT)
             .await?;
 
         let follower = browser.open_tab("about:blank").await?;
@@ -330,7 +330,7 @@ async fn a_task_cancelled_while_no_tab_leads_is_not_sent() {
         browser.crash().await?;
         browser.switch_to(&follower).await?;
         cancel.click().await?;
-        browser.find_gone(&by("button", "Cancel")).await?;
+        browser.wait_until_gone(&by("button", "Cancel")).await?;
         // The rate limit is over, and a later task is sent.
         let retry_after = Duration::from_secs(600);
         studio.proxy.advance_clock(browser, retry_after).await?;

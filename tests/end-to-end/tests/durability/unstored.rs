@@ -10,7 +10,7 @@ use atelier_end_to_end::Result;
 use atelier_end_to_end::find::{by, containing};
 use atelier_end_to_end::service::Service;
 use atelier_end_to_end::story::drive;
-use atelier_end_to_end::wait::becomes;
+use atelier_end_to_end::wait::wait_for_value;
 use serde_json::json;
 use std::time::Duration;
 
@@ -45,10 +45,10 @@ async fn complete_unstored_task(studio: &mut Studio<'_>, is_full_for_both: bool)
     browser.switch_to(&follower).await?;
     studio.wait_for_states(&[("paid", "Completed")]).await?;
     if is_full_for_both {
-        browser.see_text(STORAGE_WARNING, TIMEOUT).await?;
+        browser.wait_for_text(STORAGE_WARNING, TIMEOUT).await?;
     }
     // Closing the following tab loses nothing.
-    becomes(browser, "no question", ASKS_BEFORE_LEAVING, json!(false)).await?;
+    wait_for_value(browser, "no question", ASKS_BEFORE_LEAVING, json!(false)).await?;
     browser.switch_to(&leader).await?;
     browser.close_tab().await?;
     browser.switch_to(&follower).await
@@ -75,9 +75,9 @@ async fn the_next_leader_warns_and_retries_until_storage_has_space() {
         complete_unstored_task(studio, true).await?;
         studio
             .proxy
-            .let_pass(browser, Duration::from_secs(4))
+            .advance_clock_by_seconds(browser, Duration::from_secs(4))
             .await?;
-        browser.see_text(STORAGE_WARNING, TIMEOUT).await?;
+        browser.wait_for_text(STORAGE_WARNING, TIMEOUT).await?;
         browser.run("window.full = false", vec![]).await?;
         wait_for_stored_tasks(studio.browser, 1).await?;
         wait_until_no_warning(browser).await
@@ -90,7 +90,7 @@ async fn the_next_leader_warns_and_retries_until_storage_has_space() {
 async fn another_tab_stores_a_batch_that_its_own_tab_could_not_store() {
     let name = "another_tab_stores_a_batch_that_its_own_tab_could_not_store";
     drive(name, async |browser| {
-        let service = Service::with_site(&["--speed", "8"]).await?;
+        let service = Service::start_with_site(&["--speed", "8"]).await?;
         let address = service.address();
         let batch = containing("article", "one and 2 others");
         browser.before_each_page(BREAKABLE).await?;
@@ -132,18 +132,18 @@ async fn the_browser_asks_before_leaving_only_while_tasks_are_unstored() {
         run_before_each_page(studio, BREAKABLE).await?;
         let form = studio.open_model().await?;
         studio.generate(&form, "kept").await?;
-        becomes(browser, "a question", ASKS_BEFORE_LEAVING, json!(false)).await?;
+        wait_for_value(browser, "a question", ASKS_BEFORE_LEAVING, json!(false)).await?;
         browser.run("window.full = true", vec![]).await?;
         studio.generate(&form, "not kept").await?;
         send_anyway(browser).await?;
-        becomes(browser, "a question", ASKS_BEFORE_LEAVING, json!(true)).await?;
+        wait_for_value(browser, "a question", ASKS_BEFORE_LEAVING, json!(true)).await?;
         // The completed task is paid for and still not stored.
         studio.show_tasks().await?;
         studio.wait_for_states(&[("not kept", "Completed")]).await?;
-        becomes(browser, "a question", ASKS_BEFORE_LEAVING, json!(true)).await?;
+        wait_for_value(browser, "a question", ASKS_BEFORE_LEAVING, json!(true)).await?;
         browser.run("window.full = false", vec![]).await?;
         wait_until_no_warning(browser).await?;
-        becomes(browser, "a question", ASKS_BEFORE_LEAVING, json!(false)).await
+        wait_for_value(browser, "a question", ASKS_BEFORE_LEAVING, json!(false)).await
     })
     .await;
 }
@@ -169,7 +169,7 @@ async fn a_leading_tab_that_shows_only_the_model_list_asks_before_leaving() {
         studio.wait_for_accepted(1).await?;
         browser.close_tab().await?;
         browser.switch_to(&follower).await?;
-        becomes(browser, "a question", ASKS_BEFORE_LEAVING, json!(true)).await?;
+        wait_for_value(browser, "a question", ASKS_BEFORE_LEAVING, json!(true)).await?;
         browser.run("window.full = false", vec![]).await?;
         wait_for_stored_tasks(browser, 1).await
     })

@@ -4,7 +4,7 @@ use atelier_end_to_end::Result;
 use atelier_end_to_end::find::{by, starting};
 use atelier_end_to_end::service::Service;
 use atelier_end_to_end::story::drive;
-use atelier_end_to_end::wait::becomes;
+use atelier_end_to_end::wait::wait_for_value;
 
 use crate::{Studio, TIMEOUT, visit};
 
@@ -27,7 +27,7 @@ async fn visible_tiles_do_not_move_when_outputs_arrive() {
             const tile = document.querySelector(`[data-output='made-00080/0']`);
             return tile ? Math.round(tile.getBoundingClientRect().top) : 'not there'";
         let is_there = "return !!document.querySelector(`[data-output='made-00080/0']`)";
-        becomes(browser, "a tile in sight", is_there, true).await?;
+        wait_for_value(browser, "a tile in sight", is_there, true).await?;
         let before = browser.run(position, vec![]).await?;
 
         let gallery = browser.tab().await?;
@@ -35,7 +35,7 @@ async fn visible_tiles_do_not_move_when_outputs_arrive() {
         browser.open_tab(&address).await?;
         generate(studio).await?;
         browser
-            .find_for(&by("button", "Run again"), TIMEOUT)
+            .find_with_limit(&by("button", "Run again"), TIMEOUT)
             .await?;
         browser.close_tab().await?;
         browser.switch_to(&gallery).await?;
@@ -46,11 +46,11 @@ async fn visible_tiles_do_not_move_when_outputs_arrive() {
         let moved = format!(
             "const now = (() => {{ {position} }})(); return Math.abs(now - {before}) <= 1 || now"
         );
-        becomes(browser, "the position of the tile", &moved, true).await?;
+        wait_for_value(browser, "the position of the tile", &moved, true).await?;
         browser.press(&arrived).await?;
         let top = "return `${scrollY} ${document.querySelector('.tile').ariaPosInSet}`";
-        becomes(browser, "the newest output", top, "0 1").await?;
-        browser.find_gone(&arrived).await
+        wait_for_value(browser, "the newest output", top, "0 1").await?;
+        browser.wait_until_gone(&arrived).await
     })
     .await;
 }
@@ -60,23 +60,23 @@ async fn visible_tiles_do_not_move_when_outputs_arrive() {
 async fn an_output_that_is_being_made_has_a_placeholder() {
     let name = "an_output_that_is_being_made_has_a_placeholder";
     drive(name, async |browser| {
-        let service = Service::with_site(&["--speed", "1"]).await?;
+        let service = Service::start_with_site(&["--speed", "1"]).await?;
         let studio = Studio { browser, service };
         browser.set_size(1280, 900).await?;
         studio.open("/models/image/strata").await?;
         generate(&studio).await?;
         browser.press(&by("link", "Gallery")).await?;
         let waiting = "return [...document.querySelectorAll('.tile-waiting')].map(it => it.pathname.slice(0, 7)).join()";
-        becomes(browser, "the placeholder", waiting, "/tasks/").await?;
-        browser.see_text("1 output in progress", TIMEOUT).await?;
+        wait_for_value(browser, "the placeholder", waiting, "/tasks/").await?;
+        browser.wait_for_text("1 output in progress", TIMEOUT).await?;
         let tiles = "return document.querySelectorAll('.gallery li').length";
-        becomes(browser, "outputs", tiles, 0).await?;
+        wait_for_value(browser, "outputs", tiles, 0).await?;
         let press = "document.querySelector('.tile-waiting').click()";
         browser.run(press, vec![]).await?;
         studio.wait_for_address("/tasks/").await?;
         browser.client.back().await?;
-        becomes(browser, "outputs", tiles, 1).await?;
-        becomes(browser, "no placeholder", waiting, "").await
+        wait_for_value(browser, "outputs", tiles, 1).await?;
+        wait_for_value(browser, "no placeholder", waiting, "").await
     })
     .await;
 }

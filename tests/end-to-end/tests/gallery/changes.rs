@@ -2,7 +2,7 @@
 
 use atelier_end_to_end::engine::Capability;
 use atelier_end_to_end::find::by;
-use atelier_end_to_end::wait::becomes;
+use atelier_end_to_end::wait::wait_for_value;
 use serde_json::json;
 
 use crate::{ESCAPE, RIGHT, TIMEOUT, visit};
@@ -37,7 +37,7 @@ async fn tiles_have_no_gaps_after_outputs_are_removed() {
         // Scrolling changes the list of rendered tiles before the removal.
         let scroll = "scrollTo(0, 600); scrollTo(0, 0)";
         browser.run(scroll, vec![]).await?;
-        becomes(browser, "rows without gaps", LAYOUT_FAULTS, "").await?;
+        wait_for_value(browser, "rows without gaps", LAYOUT_FAULTS, "").await?;
         let second = "document.querySelectorAll('[data-output]')[2].focus()";
         browser.run(second, vec![]).await?;
         studio.press_keys("x").await?;
@@ -47,10 +47,10 @@ async fn tiles_have_no_gaps_after_outputs_are_removed() {
             .press(&by("button", "Remove 1 task, 2 outputs"))
             .await?;
         browser
-            .see_text("Removed 1 task with 2 outputs.", TIMEOUT)
+            .wait_for_text("Removed 1 task with 2 outputs.", TIMEOUT)
             .await?;
         studio.wait_for_outputs(22).await?;
-        becomes(
+        wait_for_value(
             browser,
             "rows without gaps, from the bar",
             LAYOUT_FAULTS,
@@ -60,12 +60,12 @@ async fn tiles_have_no_gaps_after_outputs_are_removed() {
         browser.press(&by("button", "Undo")).await?;
         browser.start_clock().await?;
         studio.wait_for_outputs(24).await?;
-        becomes(browser, "rows without overlaps", LAYOUT_FAULTS, "").await?;
+        wait_for_value(browser, "rows without overlaps", LAYOUT_FAULTS, "").await?;
 
         studio.press_tile("Image: amber harbour 8").await?;
         browser.press(&by("button", "Remove task")).await?;
         studio.wait_for_outputs(22).await?;
-        becomes(
+        wait_for_value(
             browser,
             "rows without gaps, from the lightbox",
             LAYOUT_FAULTS,
@@ -83,7 +83,7 @@ async fn removing_the_first_output_focuses_the_next() {
     visit(name, 40, async |studio| {
         let browser = studio.browser;
         let are_there = "return String(!!document.querySelector('[data-output]'))";
-        becomes(browser, "tiles", are_there, "true").await?;
+        wait_for_value(browser, "tiles", are_there, "true").await?;
         for is_favorite in [false, true] {
             let choose = "
                 const tile = document.querySelector('[data-output]');
@@ -106,7 +106,7 @@ async fn removing_the_first_output_focuses_the_next() {
             tokio::time::sleep(std::time::Duration::from_millis(300)).await;
             let is_first =
                 "return String(document.activeElement === document.querySelector('[data-output]'))";
-            becomes(browser, "the focus on the next output", is_first, "true").await?;
+            wait_for_value(browser, "the focus on the next output", is_first, "true").await?;
         }
         Ok(())
     })
@@ -133,11 +133,11 @@ async fn selecting_does_not_move_tiles_and_escape_clears_the_selection() {
             return new Promise(done => requestAnimationFrame(() => requestAnimationFrame(
                 () => done(list.getBoundingClientRect().top - before))));";
         let moved = browser.run(draw, vec![]).await?;
-        browser.see_text("1 selected", TIMEOUT).await?;
+        browser.wait_for_text("1 selected", TIMEOUT).await?;
         assert_eq!(moved, json!(0));
         studio.press_keys(ESCAPE).await?;
         let is_hidden = "return String(document.querySelector('.selection').hidden)";
-        becomes(browser, "no selection", is_hidden, "true").await
+        wait_for_value(browser, "no selection", is_hidden, "true").await
     })
     .await;
 }
@@ -156,30 +156,30 @@ async fn closing_the_lightbox_focuses_the_last_shown_output() {
         browser
             .press(&by("button", "Close").within(&dialog))
             .await?;
-        browser.find_gone(&by("dialog", "Output")).await?;
-        becomes(browser, "the focus", FOCUSED, "made-00002/0").await?;
+        browser.wait_until_gone(&by("dialog", "Output")).await?;
+        wait_for_value(browser, "the focus", FOCUSED, "made-00002/0").await?;
         // The output gets the focus even if nothing had it before.
         studio.open("/gallery?lightbox=made-00001/1").await?;
         browser.find(&by("dialog", "Output")).await?;
-        browser.see_text("cobalt harbour 1", TIMEOUT).await?;
+        browser.wait_for_text("cobalt harbour 1", TIMEOUT).await?;
         studio.press_keys(ESCAPE).await?;
-        browser.find_gone(&by("dialog", "Output")).await?;
-        becomes(browser, "the focus", FOCUSED, "made-00001/1").await?;
+        browser.wait_until_gone(&by("dialog", "Output")).await?;
+        wait_for_value(browser, "the focus", FOCUSED, "made-00001/1").await?;
         // From there, End and Home move the focus to both ends.
         studio.press_keys("\u{e010}").await?;
-        becomes(browser, "the last output", FOCUSED, "made-00000/1").await?;
+        wait_for_value(browser, "the last output", FOCUSED, "made-00000/1").await?;
         studio.press_keys("\u{e011}").await?;
-        becomes(browser, "the first output", FOCUSED, "made-00003/0").await?;
+        wait_for_value(browser, "the first output", FOCUSED, "made-00003/0").await?;
 
         // The page of a task also focuses the output if it was loaded with the lightbox open.
         studio
             .open("/tasks/made-00001?lightbox=made-00001/1")
             .await?;
         browser.find(&by("dialog", "Output")).await?;
-        browser.see_text("cobalt harbour 1", TIMEOUT).await?;
+        browser.wait_for_text("cobalt harbour 1", TIMEOUT).await?;
         studio.press_keys(ESCAPE).await?;
-        browser.find_gone(&by("dialog", "Output")).await?;
-        becomes(browser, "the focus on the page", FOCUSED, "made-00001/1").await
+        browser.wait_until_gone(&by("dialog", "Output")).await?;
+        wait_for_value(browser, "the focus on the page", FOCUSED, "made-00001/1").await
     })
     .await;
 }
@@ -194,16 +194,16 @@ async fn keys_and_double_clicks_zoom_the_image() {
         let zoom = "
             const image = document.querySelector('.stage > img');
             return (image.getBoundingClientRect().width / image.clientWidth).toFixed(2)";
-        becomes(browser, "the whole image", zoom, "1.00").await?;
+        wait_for_value(browser, "the whole image", zoom, "1.00").await?;
         studio.press_keys("+").await?;
-        becomes(browser, "an image zoomed by one step", zoom, "1.25").await?;
+        wait_for_value(browser, "an image zoomed by one step", zoom, "1.25").await?;
         studio.press_keys("0").await?;
-        becomes(browser, "the whole image", zoom, "1.00").await?;
+        wait_for_value(browser, "the whole image", zoom, "1.00").await?;
         let double_click = "
             const image = document.querySelector('.stage > img');
             image.dispatchEvent(new MouseEvent('dblclick', { bubbles: true, clientX: 400, clientY: 400 }))";
         browser.run(double_click, vec![]).await?;
-        becomes(browser, "an image zoomed to twice its size", zoom, "2.00").await?;
+        wait_for_value(browser, "an image zoomed to twice its size", zoom, "2.00").await?;
         // The list of shortcuts can be opened here too.
         studio.press_keys("?").await?;
         browser.find(&by("dialog", "Keyboard shortcuts")).await?;

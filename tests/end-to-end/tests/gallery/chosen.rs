@@ -4,7 +4,7 @@ use std::io::{Cursor, Read};
 
 use atelier_end_to_end::Result;
 use atelier_end_to_end::find::by;
-use atelier_end_to_end::wait::becomes;
+use atelier_end_to_end::wait::wait_for_value;
 use fantoccini::elements::Element;
 use serde_json::{Value, json};
 
@@ -27,7 +27,7 @@ async fn a_download_of_selected_outputs_includes_their_inputs() {
         browser
             .press(&by("button", "Download").within(&bar))
             .await?;
-        let saved = browser.downloaded(1, ".zip").await?.remove(0);
+        let saved = browser.wait_for_downloads(1, ".zip").await?.remove(0);
         let mut archive = zip::ZipArchive::new(Cursor::new(std::fs::read(saved)?))?;
         let mut names: Vec<String> = Vec::new();
         for at in 0..archive.len() {
@@ -79,7 +79,7 @@ async fn the_action_bar_on_a_phone_has_one_row() {
         browser
             .press(&by("button", "Favorite").within(&bar))
             .await?;
-        browser.see_text("6 selected, 6 favorites", TIMEOUT).await?;
+        browser.wait_for_text("6 selected, 6 favorites", TIMEOUT).await?;
         let row = "
             const bar = document.querySelector('.selection');
             const seen = [...bar.querySelectorAll('button, select')].filter(it => it.checkVisibility());
@@ -88,7 +88,7 @@ async fn the_action_bar_on_a_phone_has_one_row() {
             return `${seen.length} in ${tops.size}, ${isIn && bar.scrollWidth <= bar.clientWidth ? 'all in it' : 'cut'}`";
         for width in [390, 320] {
             browser.set_size(width, 800).await?;
-            becomes(browser, "the bar", row, "5 in 1, all in it").await?;
+            wait_for_value(browser, "the bar", row, "5 in 1, all in it").await?;
         }
         browser.press(&by("button", "More").within(&bar)).await?;
         for name in ["Compare", "Vary", "Add to batch"] {
@@ -97,18 +97,18 @@ async fn the_action_bar_on_a_phone_has_one_row() {
         browser
             .press(&by("button", "Compare").within(&bar))
             .await?;
-        browser.see_text("Choose two to four.", TIMEOUT).await?;
-        becomes(browser, "the bar", row, "5 in 1, all in it").await?;
+        browser.wait_for_text("Choose two to four.", TIMEOUT).await?;
+        wait_for_value(browser, "the bar", row, "5 in 1, all in it").await?;
         // Escape closes the menu. A second Escape clears the selection.
         let is_open = "return document.querySelector('.selection :popover-open') !== null";
         browser.press(&by("button", "More").within(&bar)).await?;
-        becomes(browser, "whether the menu is open", is_open, true).await?;
+        wait_for_value(browser, "whether the menu is open", is_open, true).await?;
         let escape = char::from(fantoccini::key::Key::Escape).to_string();
         studio.press_keys(&escape).await?;
-        becomes(browser, "whether the menu is open", is_open, false).await?;
-        becomes(browser, "the bar", row, "5 in 1, all in it").await?;
+        wait_for_value(browser, "whether the menu is open", is_open, false).await?;
+        wait_for_value(browser, "the bar", row, "5 in 1, all in it").await?;
         studio.press_keys(&escape).await?;
-        browser.find_gone(&by("region", "Selection")).await
+        browser.wait_until_gone(&by("region", "Selection")).await
     })
     .await;
 }

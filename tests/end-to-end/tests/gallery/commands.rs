@@ -2,7 +2,7 @@
 
 use atelier_end_to_end::Result;
 use atelier_end_to_end::find::{by, starting};
-use atelier_end_to_end::wait::{becomes, gives};
+use atelier_end_to_end::wait::{wait_for_match, wait_for_value};
 use serde_json::{Value, json};
 
 use crate::{CONTROL, ENTER, ESCAPE, Studio, TIMEOUT, visit};
@@ -15,7 +15,10 @@ async fn run_command(studio: &Studio<'_>, letters: &str, name: &str) -> Result<(
     let option = by("option", name).within(&dialog);
     studio.browser.find(&option).await?;
     studio.press_keys(ENTER).await?;
-    studio.browser.find_gone(&by("dialog", "Commands")).await
+    studio
+        .browser
+        .wait_until_gone(&by("dialog", "Commands"))
+        .await
 }
 
 /// Guards against commands that only open pages.
@@ -44,19 +47,21 @@ async fn commands_include_the_actions_of_the_page() {
         studio.wait_for_address("/tasks?state=failed").await?;
 
         studio.open("/tasks/made-00001").await?;
-        browser.see_text("cobalt harbour 1", TIMEOUT).await?;
+        browser.wait_for_text("cobalt harbour 1", TIMEOUT).await?;
         run_command(studio, "edit", "Edit Action").await?;
-        browser.see_text("Changed in the form:", TIMEOUT).await?;
+        browser
+            .wait_for_text("Changed in the form:", TIMEOUT)
+            .await?;
         run_command(studio, "compose", "Compose a batch Action").await?;
         studio.wait_for_address("?mode=batch").await?;
 
         studio.open("/tasks/made-00001").await?;
-        browser.see_text("cobalt harbour 1", TIMEOUT).await?;
+        browser.wait_for_text("cobalt harbour 1", TIMEOUT).await?;
         browser.stop_clock().await?;
         run_command(studio, "remove", "Remove Action").await?;
         browser.find(&by("heading", "Tasks")).await?;
         browser.press(&by("button", "Undo")).await?;
-        browser.see_text("2 tasks", TIMEOUT).await
+        browser.wait_for_text("2 tasks", TIMEOUT).await
     })
     .await;
 }
@@ -95,9 +100,9 @@ async fn the_list_of_commands_has_a_button() {
         browser.press(&open).await?;
         browser.find(&by("dialog", "Commands")).await?;
         studio.press_keys(ESCAPE).await?;
-        browser.find_gone(&by("dialog", "Commands")).await?;
+        browser.wait_until_gone(&by("dialog", "Commands")).await?;
         let focused = "return document.activeElement.textContent";
-        gives(browser, "the focus back on it", focused, |seen| {
+        wait_for_match(browser, "the focus back on it", focused, |seen| {
             seen.as_str()
                 .is_some_and(|seen| seen.trim().starts_with("Go to…"))
         })
@@ -148,14 +153,14 @@ async fn closing_dialogs_returns_the_focus_to_the_page() {
         let commands = by("dialog", "Commands");
         browser.find(&commands).await?;
         studio.press_keys(ESCAPE).await?;
-        browser.find_gone(&commands).await?;
-        becomes(browser, "the focus", focused, tile).await?;
+        browser.wait_until_gone(&commands).await?;
+        wait_for_value(browser, "the focus", focused, tile).await?;
         // The shortcut that opens the list also closes it.
         studio.press_keys(&format!("{CONTROL}k")).await?;
         browser.find(&commands).await?;
         studio.press_keys(&format!("{CONTROL}k")).await?;
-        browser.find_gone(&commands).await?;
-        becomes(browser, "the focus", focused, tile).await?;
+        browser.wait_until_gone(&commands).await?;
+        wait_for_value(browser, "the focus", focused, tile).await?;
 
         studio
             .open("/gallery?compare=made-00000/0,made-00001/0")
@@ -165,8 +170,8 @@ async fn closing_dialogs_returns_the_focus_to_the_page() {
             .find(&by("button", "Favorite 2").within(&compare))
             .await?;
         studio.press_keys(ESCAPE).await?;
-        browser.find_gone(&by("dialog", "Compare")).await?;
-        becomes(browser, "the focus", focused, "main").await
+        browser.wait_until_gone(&by("dialog", "Compare")).await?;
+        wait_for_value(browser, "the focus", focused, "main").await
     })
     .await;
 }
@@ -187,17 +192,17 @@ async fn undo_focuses_the_restored_tile() {
         studio.press_keys(END).await?;
         let last =
             "return [...document.querySelectorAll('.tile-open')].at(-1) === document.activeElement";
-        becomes(browser, "the last tile focused", last, json!(true)).await?;
+        wait_for_value(browser, "the last tile focused", last, json!(true)).await?;
         studio.press_keys(HOME).await?;
         let first = "return document.querySelector('.tile-open') === document.activeElement";
-        becomes(browser, "the first tile focused", first, json!(true)).await?;
+        wait_for_value(browser, "the first tile focused", first, json!(true)).await?;
         browser.run(select, vec![]).await?;
         studio.press_keys("x").await?;
         browser.stop_clock().await?;
         browser.press(&starting("button", "Remove")).await?;
         browser.press(&by("button", "Undo")).await?;
         browser.start_clock().await?;
-        becomes(browser, "the focus", focused, "made-00003/0").await
+        wait_for_value(browser, "the focus", focused, "made-00003/0").await
     })
     .await;
 }

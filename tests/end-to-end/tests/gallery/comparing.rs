@@ -3,7 +3,7 @@
 use atelier_end_to_end::Result;
 use atelier_end_to_end::browser::Browser;
 use atelier_end_to_end::find::by;
-use atelier_end_to_end::wait::becomes;
+use atelier_end_to_end::wait::wait_for_value;
 use fantoccini::actions::{InputSource, MOUSE_BUTTON_LEFT, MouseActions, PointerAction};
 use std::time::Duration;
 
@@ -38,7 +38,7 @@ async fn compared_outputs_use_the_space_of_the_window() {
             browser.set_size(width, height).await?;
             studio.open(&format!("/gallery?{compared}")).await?;
             let what = format!("{compared} in {width} by {height}");
-            becomes(browser, &what, LAYOUT, wanted).await?;
+            wait_for_value(browser, &what, LAYOUT, wanted).await?;
         }
         // Two rows of two where that makes the outputs larger, and on phones.
         let columns = LAYOUT
@@ -47,7 +47,7 @@ async fn compared_outputs_use_the_space_of_the_window() {
         for (width, height) in [(1440, 900), (800, 1100), (390, 844)] {
             browser.set_size(width, height).await?;
             studio.open(&format!("/gallery?{four}")).await?;
-            becomes(browser, "two columns", &columns, "2").await?;
+            wait_for_value(browser, "two columns", &columns, "2").await?;
         }
         Ok(())
     })
@@ -70,7 +70,7 @@ async fn many_choices_do_not_widen_the_comparison() {
                 const close = dialog?.querySelector('[aria-label=Close]')?.getBoundingClientRect();
                 const choices = dialog?.querySelectorAll('.companion-choice').length;
                 return close && [choices > 20, dialog.scrollWidth <= innerWidth, close.right <= innerWidth].join()";
-            becomes(browser, "the dialog inside the window", seen, "true,true,true").await?;
+            wait_for_value(browser, "the dialog inside the window", seen, "true,true,true").await?;
         }
         Ok(())
     })
@@ -129,18 +129,18 @@ async fn the_line_can_be_dragged_on_the_image() {
             .open("/gallery?compare=made-00001/0,made-00000/0")
             .await?;
         browser.press(&by("radio", "Slider")).await?;
-        becomes(browser, "the line in the middle", LINE, "50").await?;
-        becomes(browser, "the grip", GRIP, "on the line").await?;
+        wait_for_value(browser, "the line in the middle", LINE, "50").await?;
+        wait_for_value(browser, "the grip", GRIP, "on the line").await?;
         drag(browser, 0.5, 0.25).await?;
-        becomes(browser, "the grip after dragging", GRIP, "on the line").await?;
-        becomes(browser, "the line after dragging", LINE, "25").await?;
+        wait_for_value(browser, "the grip after dragging", GRIP, "on the line").await?;
+        wait_for_value(browser, "the line after dragging", LINE, "25").await?;
         // A press moves the line there, and keys move it from there.
         drag(browser, 0.9, 0.9).await?;
-        becomes(browser, "the line after a press", LINE, "90").await?;
+        wait_for_value(browser, "the line after a press", LINE, "90").await?;
         drag(browser, 0.5, -0.5).await?;
-        becomes(browser, "the line at the edge", LINE, "0").await?;
+        wait_for_value(browser, "the line at the edge", LINE, "0").await?;
         studio.press_keys(&RIGHT.repeat(10)).await?;
-        becomes(browser, "the line after keys", LINE, "10").await
+        wait_for_value(browser, "the line after keys", LINE, "10").await
     })
     .await;
 }
@@ -166,14 +166,14 @@ async fn compared_images_are_zoomed_together() {
         studio
             .open("/gallery?compare=made-00001/0,made-00000/0")
             .await?;
-        becomes(browser, "both whole", ZOOM, "100 0; 100 0").await?;
+        wait_for_value(browser, "both whole", ZOOM, "100 0; 100 0").await?;
         let zoom = by("button", "Zoom");
         browser.press(&zoom).await?;
-        becomes(browser, "both twice as large", ZOOM, "200 0, cut; 200 0, cut").await?;
+        wait_for_value(browser, "both twice as large", ZOOM, "200 0, cut; 200 0, cut").await?;
         studio.press_keys("0").await?;
-        becomes(browser, "both whole again", ZOOM, "100 0; 100 0").await?;
+        wait_for_value(browser, "both whole again", ZOOM, "100 0; 100 0").await?;
         studio.press_keys("++").await?;
-        becomes(browser, "both after keys", ZOOM, "155 0, cut; 155 0, cut").await?;
+        wait_for_value(browser, "both after keys", ZOOM, "155 0, cut; 155 0, cut").await?;
         // Zooms at the pointer, at the right edge of the second image.
         let wheel = "
             const picture = document.querySelectorAll('.compared img')[1];
@@ -184,17 +184,17 @@ async fn compared_images_are_zoomed_together() {
             }))";
         browser.run(wheel, vec![]).await?;
         let closest = "425 85, cut; 425 85, cut";
-        becomes(browser, "both at the right edge", ZOOM, closest).await?;
+        wait_for_value(browser, "both at the right edge", ZOOM, closest).await?;
         // The slider mode keeps the zoom.
         browser.press(&by("radio", "Slider")).await?;
-        becomes(browser, "both in slider mode", ZOOM, closest).await?;
+        wait_for_value(browser, "both in slider mode", ZOOM, closest).await?;
         let before = browser.run(LINE, vec![]).await?;
         drag(browser, 0.8, 1.1).await?;
-        becomes(browser, "both moved", ZOOM, "425 55, cut; 425 55, cut").await?;
+        wait_for_value(browser, "both moved", ZOOM, "425 55, cut; 425 55, cut").await?;
         assert_eq!(browser.run(LINE, vec![]).await?, before, "the line was moved");
         drag(browser, 0.5, 0.25).await?;
-        becomes(browser, "the line after dragging its grip", LINE, "25").await?;
-        becomes(browser, "both unmoved", ZOOM, "425 55, cut; 425 55, cut").await
+        wait_for_value(browser, "the line after dragging its grip", LINE, "25").await?;
+        wait_for_value(browser, "both unmoved", ZOOM, "425 55, cut; 425 55, cut").await
     })
     .await;
 }

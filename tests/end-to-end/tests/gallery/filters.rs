@@ -3,7 +3,7 @@
 use atelier_end_to_end::find::by;
 use atelier_end_to_end::service::Service;
 use atelier_end_to_end::story::drive;
-use atelier_end_to_end::wait::becomes;
+use atelier_end_to_end::wait::wait_for_value;
 use serde_json::{Value, json};
 
 use crate::{STORE, Studio, TIMEOUT, visit};
@@ -13,24 +13,24 @@ use crate::{STORE, Studio, TIMEOUT, visit};
 async fn filters_are_shown_once_there_are_outputs() {
     let name = "filters_are_shown_once_there_are_outputs";
     drive(name, async |browser| {
-        let service = Service::with_site(&["--speed", "0"]).await?;
+        let service = Service::start_with_site(&["--speed", "0"]).await?;
         let studio = Studio { browser, service };
         let shown = "
             const bar = document.querySelector('[aria-label=\"Search outputs\"]');
             return !bar ? 'none yet' : bar.checkVisibility() ? 'in sight' : 'hidden'";
         for address in ["/gallery", "/gallery?favorites=yes&q=jade"] {
             studio.open(address).await?;
-            browser.see_text("No outputs yet.", TIMEOUT).await?;
-            becomes(browser, "filters of an empty gallery", shown, "hidden").await?;
+            browser.wait_for_text("No outputs yet.", TIMEOUT).await?;
+            wait_for_value(browser, "filters of an empty gallery", shown, "hidden").await?;
         }
         let stored = browser.run(STORE, vec![json!(1)]).await?;
         assert_eq!(stored, Value::Bool(true));
         studio.open("/gallery?favorites=yes").await?;
-        browser.see_text("No output matches.", TIMEOUT).await?;
-        becomes(browser, "filters that match nothing", shown, "in sight").await?;
+        browser.wait_for_text("No output matches.", TIMEOUT).await?;
+        wait_for_value(browser, "filters that match nothing", shown, "in sight").await?;
         browser.press(&by("link", "Show all outputs")).await?;
         studio.wait_for_outputs(2).await?;
-        becomes(browser, "filters", shown, "in sight").await
+        wait_for_value(browser, "filters", shown, "in sight").await
     })
     .await;
 }
@@ -42,7 +42,7 @@ async fn the_favorites_chip_differs_from_the_kind_chips() {
     visit(name, 1, async |studio| {
         let browser = studio.browser;
         browser.press(&by("checkbox", "Favorites")).await?;
-        browser.see_text("No output matches.", TIMEOUT).await?;
+        browser.wait_for_text("No output matches.", TIMEOUT).await?;
         let looks = "
             const looks = [...document.querySelectorAll('.gallery-filters .chip input:checked + span')]
                 .map(it => [it.innerText.trim(), getComputedStyle(it).backgroundColor]);
@@ -50,7 +50,7 @@ async fn the_favorites_chip_differs_from_the_kind_chips() {
             if (document.querySelector('.gallery-filters').getAnimations({ subtree: true }).length) return 'changing';
             const [[all, ink], [favorites, other]] = [...looks, ['', ''], ['', '']];
             return `${all} and ${favorites}: ${ink === other ? 'same color' : 'different colors'}`";
-        becomes(browser, "the selected chips", looks, "All and Favorites: different colors").await
+        wait_for_value(browser, "the selected chips", looks, "All and Favorites: different colors").await
     })
     .await;
 }
@@ -84,14 +84,14 @@ async fn a_day_can_be_searched_chosen_and_scrolled_to() {
             const tile = document.querySelector('[data-output=\"made-00010/0\"]');
             const { top, bottom } = tile?.getBoundingClientRect() ?? { top: -1, bottom: -1 };
             return top >= 0 && bottom <= innerHeight && scrollY > 0 ? 'in sight' : 'elsewhere'";
-        becomes(browser, "the first output of the day", seen, "in sight").await?;
+        wait_for_value(browser, "the first output of the day", seen, "in sight").await?;
         studio.wait_for_outputs(80).await?;
         browser.run(choose, vec![json!("To"), day.clone()]).await?;
         studio.wait_for_outputs(22).await?;
         browser
             .run(choose, vec![json!("From"), json!("2023-11-16")])
             .await?;
-        browser.see_text("From is after To", TIMEOUT).await?;
+        browser.wait_for_text("From is after To", TIMEOUT).await?;
         browser.run(choose, vec![json!("From"), day]).await?;
         studio.wait_for_outputs(20).await
     })

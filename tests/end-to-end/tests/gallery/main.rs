@@ -63,11 +63,11 @@ struct Studio<'a> {
 /// Runs the steps in the gallery with the outputs of `count` tasks.
 async fn visit(name: &str, count: u32, steps: impl AsyncFnOnce(&Studio<'_>) -> Result<()>) {
     drive(name, async |browser| {
-        let service = Service::with_site(&["--speed", "0"]).await?;
+        let service = Service::start_with_site(&["--speed", "0"]).await?;
         let studio = Studio { browser, service };
         browser.set_size(1280, 900).await?;
         studio.open("/gallery").await?;
-        browser.see_text("No outputs yet.", TIMEOUT).await?;
+        browser.wait_for_text("No outputs yet.", TIMEOUT).await?;
         let stored = browser.run(STORE, vec![json!(count)]).await?;
         assert_eq!(stored, Value::Bool(true));
         studio.open("/gallery").await?;
@@ -90,7 +90,7 @@ impl Studio<'_> {
             n @ 0..1_000 => format!("{n} outputs"),
             n => format!("{},{:03} outputs", n / 1_000, n % 1_000),
         };
-        self.browser.see_text(&label, TIMEOUT).await
+        self.browser.wait_for_text(&label, TIMEOUT).await
     }
 
     /// Waits until the decoded address contains this text.
@@ -165,7 +165,7 @@ async fn outputs_can_be_searched_and_viewed_in_the_lightbox() {
         studio.open("/gallery?model=image/strata").await?;
         studio.wait_for_outputs(4).await?;
         studio.open("/gallery?kind=video").await?;
-        browser.see_text("No output matches.", TIMEOUT).await?;
+        browser.wait_for_text("No output matches.", TIMEOUT).await?;
 
         // Keys and buttons step through the outputs in the lightbox.
         studio.open("/gallery").await?;
@@ -173,12 +173,12 @@ async fn outputs_can_be_searched_and_viewed_in_the_lightbox() {
         studio.press_tile("Image: rose harbour 2").await?;
         let dialog = browser.find(&by("dialog", "Output")).await?;
         studio.wait_for_address("lightbox=made-00002/0").await?;
-        browser.see_text("3 of 8", TIMEOUT).await?;
+        browser.wait_for_text("3 of 8", TIMEOUT).await?;
         studio.press_keys(RIGHT).await?;
         studio.wait_for_address("lightbox=made-00002/1").await?;
         browser.press(&by("button", "Next").within(&dialog)).await?;
         studio.wait_for_address("lightbox=made-00001/0").await?;
-        browser.see_text("cobalt harbour 1", TIMEOUT).await?;
+        browser.wait_for_text("cobalt harbour 1", TIMEOUT).await?;
         browser
             .press(&by("button", "Previous").within(&dialog))
             .await?;
@@ -187,15 +187,15 @@ async fn outputs_can_be_searched_and_viewed_in_the_lightbox() {
         // The address restores the lightbox.
         browser.client.refresh().await?;
         browser.find(&by("dialog", "Output")).await?;
-        browser.see_text("3 of 8", TIMEOUT).await?;
+        browser.wait_for_text("3 of 8", TIMEOUT).await?;
         browser.press(&by("button", "Close")).await?;
-        browser.find_gone(&by("dialog", "Output")).await?;
+        browser.wait_until_gone(&by("dialog", "Output")).await?;
 
         // Back closes the lightbox and restores the focus.
         studio.press_tile("Image: amber harbour 0").await?;
         browser.find(&by("dialog", "Output")).await?;
         browser.client.back().await?;
-        browser.find_gone(&by("dialog", "Output")).await?;
+        browser.wait_until_gone(&by("dialog", "Output")).await?;
         until(
             "the focus on the output that was open",
             TIMEOUT,
@@ -213,7 +213,7 @@ async fn outputs_can_be_searched_and_viewed_in_the_lightbox() {
         studio.press_keys(ENTER).await?;
         browser.find(&by("dialog", "Output")).await?;
         studio.press_keys(ESCAPE).await?;
-        browser.find_gone(&by("dialog", "Output")).await?;
+        browser.wait_until_gone(&by("dialog", "Output")).await?;
         studio.wait_for_address("/gallery").await
     })
     .await;
@@ -235,7 +235,7 @@ async fn an_output_in_the_lightbox_can_be_compared_and_used_as_input() {
             .wait_for_address("compare=made-00001/0,made-00001/1")
             .await?;
         browser
-            .see_text("Their inputs are the same.", TIMEOUT)
+            .wait_for_text("Their inputs are the same.", TIMEOUT)
             .await?;
         // Guards against a comparison whose second output was not chosen and can't be changed.
         let others = by("radiogroup", "Compared with").within(&compared);
@@ -251,15 +251,15 @@ async fn an_output_in_the_lightbox_can_be_compared_and_used_as_input() {
         studio
             .wait_for_address("compare=made-00001/0,made-00000/0")
             .await?;
-        browser.see_text("What differs", TIMEOUT).await?;
+        browser.wait_for_text("What differs", TIMEOUT).await?;
         // When both outputs were chosen, there is no choice of a second one.
         studio
             .open("/gallery?compare=made-00001/0,made-00000/0")
             .await?;
         browser
-            .find_gone(&by("radiogroup", "Compared with"))
+            .wait_until_gone(&by("radiogroup", "Compared with"))
             .await?;
-        browser.see_text("What differs", TIMEOUT).await?;
+        browser.wait_for_text("What differs", TIMEOUT).await?;
         let row = browser.find(&by("rowheader", "seed")).await?;
         assert!(row.is_displayed().await?);
         drop(compared);
@@ -276,7 +276,7 @@ async fn an_output_in_the_lightbox_can_be_compared_and_used_as_input() {
         // An output that this browser does not have.
         studio.open("/gallery?lightbox=nowhere/0").await?;
         browser
-            .see_text("This output isn't in this browser's history.", TIMEOUT)
+            .wait_for_text("This output isn't in this browser's history.", TIMEOUT)
             .await
     })
     .await;
@@ -287,14 +287,14 @@ async fn an_output_in_the_lightbox_can_be_compared_and_used_as_input() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_link_fills_the_form_with_all_inputs() {
     drive("a_link_fills_the_form_with_all_inputs", async |browser| {
-        let service = Service::with_site(&["--speed", "0"]).await?;
+        let service = Service::start_with_site(&["--speed", "0"]).await?;
         let studio = Studio { browser, service };
         studio
             .open("/models/image/tessera#inputs=%7B%22prompt%22%3A%22gl%C3%A4ser%20%26%20gold%22%2C%22seed%22%3A18446744073709551615%2C%22nonsense%22%3A1%7D")
             .await?;
         let prompt = browser.find(&starting("textbox", "prompt")).await?;
         assert_eq!(prompt.prop("value").await?.as_deref(), Some("gläser & gold"));
-        browser.see_text("nonsense", TIMEOUT).await?;
+        browser.wait_for_text("nonsense", TIMEOUT).await?;
         let script = "
             const form = document.querySelector('form[aria-label=Input]');
             return [...form.querySelectorAll('input')].some(input => input.value === '18446744073709551615')";
@@ -316,9 +316,9 @@ async fn several_outputs_can_be_selected_with_keys() {
         let browser = studio.browser;
         studio.focus_tile().await?;
         studio.press_keys("x").await?;
-        browser.see_text("1 selected", TIMEOUT).await?;
+        browser.wait_for_text("1 selected", TIMEOUT).await?;
         studio.press_keys(&format!("{SHIFT}{RIGHT}{RIGHT}")).await?;
-        browser.see_text("3 selected", TIMEOUT).await?;
+        browser.wait_for_text("3 selected", TIMEOUT).await?;
         let bar = browser.find(&by("region", "Selection")).await?;
         browser
             .press(&by("button", "Favorite").within(&bar))
@@ -332,7 +332,7 @@ async fn several_outputs_can_be_selected_with_keys() {
         // Guards against "0 outputs", as if there were none, when the page is opened with a filter that matches none.
         let chosen = browser.client.current_url().await?;
         studio.open("/gallery?q=nothing").await?;
-        browser.see_text("0 outputs of 8", TIMEOUT).await?;
+        browser.wait_for_text("0 outputs of 8", TIMEOUT).await?;
         browser.open(chosen.as_str()).await?;
         studio.wait_for_outputs(3).await?;
         browser.press(&by("checkbox", "Favorites")).await?;
@@ -347,17 +347,19 @@ async fn several_outputs_can_be_selected_with_keys() {
         for choice in choices.iter().take(3).skip(1) {
             choice.click().await?;
         }
-        browser.see_text("3 selected, 3 favorites", TIMEOUT).await?;
+        browser
+            .wait_for_text("3 selected, 3 favorites", TIMEOUT)
+            .await?;
         // Removing a favorite needs a confirmation.
         let remove = by("button", "Remove 2 tasks, 4 outputs");
         browser.press(&remove).await?;
         let question = by("dialog", "Remove favorites");
         browser.find(&question).await?;
         browser
-            .see_text("That includes 3 favorites.", TIMEOUT)
+            .wait_for_text("That includes 3 favorites.", TIMEOUT)
             .await?;
         browser.press(&by("button", "Keep")).await?;
-        browser.find_gone(&question).await?;
+        browser.wait_until_gone(&question).await?;
         studio.wait_for_outputs(8).await?;
         browser.press(&remove).await?;
         let dialog = browser.find(&question).await?;
@@ -382,7 +384,7 @@ async fn shortcuts_open_pages_except_while_typing_in_a_field() {
         browser.find(&by("dialog", "Keyboard shortcuts")).await?;
         studio.press_keys(ESCAPE).await?;
         browser
-            .find_gone(&by("dialog", "Keyboard shortcuts"))
+            .wait_until_gone(&by("dialog", "Keyboard shortcuts"))
             .await?;
         studio.press_keys("gt").await?;
         studio.wait_for_address("/tasks").await?;

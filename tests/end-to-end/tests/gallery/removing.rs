@@ -6,7 +6,7 @@ use atelier_end_to_end::find::by;
 
 use crate::{CONTROL, ENTER, ESCAPE, RIGHT, Studio, TIMEOUT, visit};
 use atelier_end_to_end::Result;
-use atelier_end_to_end::wait::becomes;
+use atelier_end_to_end::wait::wait_for_value;
 
 const DELETE: &str = "\u{e017}";
 
@@ -21,7 +21,7 @@ async fn wait_for_shown(studio: &Studio<'_>, output: &str) -> Result<()> {
     studio
         .wait_for_address(&format!("lightbox={output}"))
         .await?;
-    becomes(
+    wait_for_value(
         studio.browser,
         "the focus in the lightbox",
         FOCUS_IS_INSIDE,
@@ -39,22 +39,22 @@ async fn removing_a_task_shows_the_next_output() {
         studio.press_tile("Image: cobalt harbour 1").await?;
         browser.find(&by("dialog", "Output")).await?;
         browser
-            .see_text("With both of its outputs.", TIMEOUT)
+            .wait_for_text("With both of its outputs.", TIMEOUT)
             .await?;
         let remove = browser.find(&by("button", "Remove task")).await?;
         browser.stop_clock().await?;
         remove.send_keys(ENTER).await?;
         wait_for_shown(studio, "made-00000/0").await?;
         browser
-            .see_text("Removed 1 task with 2 outputs.", TIMEOUT)
+            .wait_for_text("Removed 1 task with 2 outputs.", TIMEOUT)
             .await?;
-        browser.see_text("3 of 4", TIMEOUT).await?;
+        browser.wait_for_text("3 of 4", TIMEOUT).await?;
         // The page behind the dialog has an Undo button too, which WebKit's driver does not report as inert.
         let dialog = browser.find(&by("dialog", "Output")).await?;
         browser.press(&by("button", "Undo").within(&dialog)).await?;
         browser.start_clock().await?;
         wait_for_shown(studio, "made-00001/0").await?;
-        browser.see_text("3 of 6", TIMEOUT).await?;
+        browser.wait_for_text("3 of 6", TIMEOUT).await?;
 
         // The page ignores a second removal right after the first, as a mistake.
         tokio::time::sleep(Duration::from_secs(1)).await;
@@ -66,12 +66,12 @@ async fn removing_a_task_shows_the_next_output() {
         wait_for_shown(studio, "made-00002/1").await?;
         tokio::time::sleep(Duration::from_secs(1)).await;
         studio.press_keys(DELETE).await?;
-        browser.find_gone(&by("dialog", "Output")).await?;
+        browser.wait_until_gone(&by("dialog", "Output")).await?;
         let tile_count = "return String(document.querySelectorAll('.gallery .tile').length)";
-        becomes(browser, "an empty gallery", tile_count, "0").await?;
+        wait_for_value(browser, "an empty gallery", tile_count, "0").await?;
         // The list of shortcuts contains the key.
         studio.press_keys("?").await?;
-        browser.see_text("Remove its task", TIMEOUT).await
+        browser.wait_for_text("Remove its task", TIMEOUT).await
     })
     .await;
 }
@@ -90,7 +90,7 @@ async fn removing_a_favorite_needs_confirmation() {
             studio.press_keys(DELETE).await?;
             let question = browser.find(&by("dialog", "Remove favorites")).await?;
             browser
-                .see_text("That includes 1 favorite.", TIMEOUT)
+                .wait_for_text("That includes 1 favorite.", TIMEOUT)
                 .await?;
             browser
                 .press(&by("button", "Keep").within(&question))
@@ -103,7 +103,7 @@ async fn removing_a_favorite_needs_confirmation() {
                 .await?;
             wait_for_shown(studio, "made-00000/0").await?;
             browser
-                .see_text("Removed 1 task with 2 outputs.", TIMEOUT)
+                .wait_for_text("Removed 1 task with 2 outputs.", TIMEOUT)
                 .await
         },
     )
@@ -123,7 +123,7 @@ async fn delete_removes_the_focused_output_and_control_z_restores_it() {
         studio.press_keys(DELETE).await?;
         studio.wait_for_outputs(4).await?;
         browser
-            .see_text("Removed 1 task with 2 outputs.", TIMEOUT)
+            .wait_for_text("Removed 1 task with 2 outputs.", TIMEOUT)
             .await?;
         // In a field, the shortcut undoes typing.
         let search = browser.find(&by("searchbox", "Search outputs")).await?;
@@ -135,7 +135,7 @@ async fn delete_removes_the_focused_output_and_control_z_restores_it() {
         browser.press(&by("heading", "Gallery")).await?;
         studio.press_keys(&undo).await?;
         studio.wait_for_outputs(6).await?;
-        browser.find_gone(&by("button", "Undo")).await?;
+        browser.wait_until_gone(&by("button", "Undo")).await?;
 
         // Delete removes the selection if there is one. The same keys work in the lightbox.
         browser.start_clock().await?;
@@ -158,7 +158,7 @@ async fn delete_removes_the_focused_output_and_control_z_restores_it() {
         studio.press_keys(ESCAPE).await?;
         studio.press_keys("?").await?;
         browser
-            .see_text("Undo, while that is offered", TIMEOUT)
+            .wait_for_text("Undo, while that is offered", TIMEOUT)
             .await
     })
     .await;

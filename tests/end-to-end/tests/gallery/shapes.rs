@@ -12,14 +12,14 @@ use crate::{Studio, TIMEOUT};
 async fn a_tile_has_the_aspect_ratio_of_its_image_without_one_in_the_inputs() {
     let name = "a_tile_has_the_aspect_ratio_of_its_image_without_one_in_the_inputs";
     drive(name, async |browser| {
-        let service = Service::with_site(&["--speed", "0"]).await?;
+        let service = Service::start_with_site(&["--speed", "0"]).await?;
         let studio = Studio { browser, service };
         studio.open("/models/image/strata").await?;
         let prompt = starting("textbox", "prompt");
         browser.fill(&prompt, "harbour at dusk").await?;
         browser.press(&by("button", "Generate")).await?;
         browser
-            .find_for(&by("button", "Run again"), TIMEOUT)
+            .find_with_limit(&by("button", "Run again"), TIMEOUT)
             .await?;
         browser.press(&by("link", "Gallery")).await?;
         for visit in ["first visit", "from cached data"] {

@@ -9,7 +9,7 @@ use atelier_end_to_end::find::{by, starting};
 use atelier_end_to_end::generation::generate;
 use atelier_end_to_end::service::Service;
 use atelier_end_to_end::story::drive;
-use atelier_end_to_end::wait::becomes;
+use atelier_end_to_end::wait::wait_for_value;
 use serde_json::json;
 
 use crate::{ENTER, STORE, TIMEOUT, visit};
@@ -21,17 +21,17 @@ const SLIDE: Duration = Duration::from_secs(5);
 /// Runs the steps with the second of four outputs in the lightbox, while the clock is stopped.
 async fn slideshow(name: &str, steps: impl AsyncFnOnce(&Browser, &FaultProxy) -> Result<()>) {
     drive(name, async |browser| {
-        let service = Service::with_site(&["--speed", "0"]).await?;
+        let service = Service::start_with_site(&["--speed", "0"]).await?;
         let proxy = FaultProxy::start(&service.address()).await?;
         let gallery = format!("{}/gallery", proxy.address());
         browser.set_size(1280, 900).await?;
         browser.open(&gallery).await?;
-        browser.see_text("No outputs yet.", TIMEOUT).await?;
+        browser.wait_for_text("No outputs yet.", TIMEOUT).await?;
         browser.run(STORE, vec![json!(2)]).await?;
         proxy.control_clock(browser).await?;
         let second = format!("{gallery}?lightbox=made-00001/1");
         browser.open(&second).await?;
-        browser.see_text("2 of 4", TIMEOUT).await?;
+        browser.wait_for_text("2 of 4", TIMEOUT).await?;
         browser.stop_clock().await?;
         steps(browser, &proxy).await
     })
@@ -46,26 +46,30 @@ async fn a_slideshow_runs_until_the_user_steps_or_it_ends() {
         let button = |name: &str| by("button", name).within(&dialog);
         browser.press(&button("Slideshow")).await?;
         browser.find(&button("Stop slideshow")).await?;
-        proxy.let_pass(browser, Duration::from_secs(4)).await?;
-        becomes(browser, "the output before 5 s", SHOWN, "made-00001/1").await?;
-        proxy.let_pass(browser, Duration::from_secs(1)).await?;
-        becomes(browser, "the output after 5 s", SHOWN, "made-00000/0").await?;
+        proxy
+            .advance_clock_by_seconds(browser, Duration::from_secs(4))
+            .await?;
+        wait_for_value(browser, "the output before 5 s", SHOWN, "made-00001/1").await?;
+        proxy
+            .advance_clock_by_seconds(browser, Duration::from_secs(1))
+            .await?;
+        wait_for_value(browser, "the output after 5 s", SHOWN, "made-00000/0").await?;
         browser.find(&button("Stop slideshow")).await?;
         // A press on Previous stops it.
         browser.press(&button("Previous")).await?;
         browser.find(&button("Slideshow")).await?;
-        becomes(browser, "the output after Previous", SHOWN, "made-00001/1").await?;
+        wait_for_value(browser, "the output after Previous", SHOWN, "made-00001/1").await?;
         browser.press(&button("Slideshow")).await?;
         browser.press(&button("Stop slideshow")).await?;
-        proxy.let_pass(browser, SLIDE).await?;
-        becomes(browser, "the output after Stop", SHOWN, "made-00001/1").await?;
+        proxy.advance_clock_by_seconds(browser, SLIDE).await?;
+        wait_for_value(browser, "the output after Stop", SHOWN, "made-00001/1").await?;
         // The slideshow also stops at the end.
         browser.press(&button("Slideshow")).await?;
-        proxy.let_pass(browser, SLIDE).await?;
-        becomes(browser, "the third output", SHOWN, "made-00000/0").await?;
+        proxy.advance_clock_by_seconds(browser, SLIDE).await?;
+        wait_for_value(browser, "the third output", SHOWN, "made-00000/0").await?;
         browser.find(&button("Stop slideshow")).await?;
-        proxy.let_pass(browser, SLIDE).await?;
-        becomes(browser, "the last output", SHOWN, "made-00000/1").await?;
+        proxy.advance_clock_by_seconds(browser, SLIDE).await?;
+        wait_for_value(browser, "the last output", SHOWN, "made-00000/1").await?;
         let last = browser.find(&button("Slideshow")).await?;
         assert_eq!(last.attr("aria-disabled").await?.as_deref(), Some("true"));
         Ok(())
@@ -82,17 +86,17 @@ async fn a_slideshow_stops_when_it_is_covered_or_closed() {
         browser.press(&button("Slideshow")).await?;
         browser.press(&button("Compare")).await?;
         let compared = browser.find(&by("dialog", "Compare")).await?;
-        proxy.let_pass(browser, SLIDE).await?;
+        proxy.advance_clock_by_seconds(browser, SLIDE).await?;
         browser
             .press(&by("button", "Close").within(&compared))
             .await?;
         browser.find(&button("Slideshow")).await?;
-        becomes(browser, "the output", SHOWN, "made-00001/1").await?;
+        wait_for_value(browser, "the output", SHOWN, "made-00001/1").await?;
         browser.press(&button("Slideshow")).await?;
         browser.press(&button("Close")).await?;
-        browser.find_gone(&by("dialog", "Output")).await?;
-        proxy.let_pass(browser, SLIDE).await?;
-        becomes(browser, "no output after Close", SHOWN, "").await
+        browser.wait_until_gone(&by("dialog", "Output")).await?;
+        proxy.advance_clock_by_seconds(browser, SLIDE).await?;
+        wait_for_value(browser, "no output after Close", SHOWN, "").await
     })
     .await;
 }
@@ -101,7 +105,7 @@ async fn a_slideshow_stops_when_it_is_covered_or_closed() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_slideshow_plays_a_video_to_its_end() {
     drive("a_slideshow_plays_a_video_to_its_end", async |browser| {
-        let service = Service::with_site(&["--speed", "0"]).await?;
+        let service = Service::start_with_site(&["--speed", "0"]).await?;
         let proxy = FaultProxy::start(&service.address()).await?;
         let address = proxy.address();
         browser.set_size(900, 900).await?;
@@ -120,23 +124,23 @@ async fn a_slideshow_plays_a_video_to_its_end() {
         let shown = "
             const [video, image] = ['video', 'img'].map(it => document.querySelector(`.stage > ${it}`));
             return video?.videoWidth ? `video${video.loop ? ' that repeats' : ''}` : image?.naturalWidth ? 'image' : 'nothing'";
-        becomes(browser, "a video", shown, "video that repeats").await?;
+        wait_for_value(browser, "a video", shown, "video that repeats").await?;
         browser.stop_clock().await?;
         browser
             .press(&by("button", "Slideshow").within(&dialog))
             .await?;
-        becomes(browser, "a video that ends", shown, "video").await?;
+        wait_for_value(browser, "a video that ends", shown, "video").await?;
         // A paused video has not ended, however long it is paused.
         let pause = "document.querySelector('.stage > video').pause()";
         browser.run(pause, vec![]).await?;
-        proxy.let_pass(browser, Duration::from_secs(40)).await?;
-        becomes(browser, "the video", shown, "video").await?;
+        proxy.advance_clock_by_seconds(browser, Duration::from_secs(40)).await?;
+        wait_for_value(browser, "the video", shown, "video").await?;
         let end = "
             const video = document.querySelector('.stage > video');
             video.currentTime = video.duration - 0.05;
             return video.play()";
         browser.run(end, vec![]).await?;
-        becomes(browser, "the next output", shown, "image").await
+        wait_for_value(browser, "the next output", shown, "image").await
     })
     .await;
 }
@@ -151,37 +155,37 @@ async fn enter_shows_the_image_in_full_screen() {
         let dialog = browser.find(&by("dialog", "Output")).await?;
         let is_full = "return Boolean(document.fullscreenElement?.querySelector('.stage img'))";
         studio.press_keys(ENTER).await?;
-        becomes(browser, "whether it is in full screen", is_full, true).await?;
+        wait_for_value(browser, "whether it is in full screen", is_full, true).await?;
         let panel = "return document.querySelector('.lightbox-panel').checkVisibility()";
-        becomes(browser, "whether the panel is visible", panel, false).await?;
+        wait_for_value(browser, "whether the panel is visible", panel, false).await?;
         // Guards against controls that do not reappear when the mouse moves.
         let has_controls = "return document.fullscreenElement.matches('.stirred')";
-        becomes(browser, "whether controls are visible", has_controls, false).await?;
+        wait_for_value(browser, "whether controls are visible", has_controls, false).await?;
         let move_pointer = "
             const moved = new PointerEvent('pointermove', { bubbles: true });
             document.querySelector('.stage').dispatchEvent(moved);
             return new Promise((done) => setTimeout(
                 () => done(document.fullscreenElement.matches('.stirred'))))";
         assert_eq!(browser.run(move_pointer, vec![]).await?, true);
-        becomes(browser, "whether controls are visible", has_controls, false).await?;
+        wait_for_value(browser, "whether controls are visible", has_controls, false).await?;
         browser
             .press(&by("button", "Leave full screen").within(&dialog))
             .await?;
-        becomes(browser, "whether it is in full screen", is_full, false).await?;
+        wait_for_value(browser, "whether it is in full screen", is_full, false).await?;
         browser
             .press(&by("button", "Full screen").within(&dialog))
             .await?;
-        becomes(browser, "whether it is in full screen", is_full, true).await?;
+        wait_for_value(browser, "whether it is in full screen", is_full, true).await?;
         browser
             .press(&by("button", "Leave full screen").within(&dialog))
             .await?;
-        becomes(browser, "whether it is in full screen", is_full, false).await?;
+        wait_for_value(browser, "whether it is in full screen", is_full, false).await?;
         // On a focused button, Enter presses the button.
         let focus = "document.querySelector('dialog[aria-label=Output] [aria-label=Next]').focus()";
         browser.run(focus, vec![]).await?;
         studio.press_keys(ENTER).await?;
-        browser.see_text("2 of 4", TIMEOUT).await?;
-        becomes(browser, "whether it is in full screen", is_full, false).await
+        browser.wait_for_text("2 of 4", TIMEOUT).await?;
+        wait_for_value(browser, "whether it is in full screen", is_full, false).await
     })
     .await;
 }
@@ -202,12 +206,12 @@ async fn the_zoom_is_shown_as_a_percentage_of_the_image_size() {
             return label.textContent === `${Math.round(drawn * 100)}%` && isWhole === !WANTED
                 ? 'right' : `${label.textContent} of ${drawn}`";
         let wanted = |is_zoomed: bool| is_right.replace("WANTED", &is_zoomed.to_string());
-        becomes(browser, "the percentage of the whole image", &wanted(false), "right").await?;
+        wait_for_value(browser, "the percentage of the whole image", &wanted(false), "right").await?;
         studio.press_keys("+").await?;
-        becomes(browser, "the percentage of the zoomed image", &wanted(true), "right").await?;
+        wait_for_value(browser, "the percentage of the zoomed image", &wanted(true), "right").await?;
         studio.press_keys("0").await?;
         browser.set_size(700, 700).await?;
-        becomes(browser, "the percentage in a smaller window", &wanted(false), "right").await
+        wait_for_value(browser, "the percentage in a smaller window", &wanted(false), "right").await
     })
     .await;
 }

@@ -6,7 +6,7 @@ use atelier_end_to_end::find::{by, starting};
 use atelier_end_to_end::generation::generate;
 use atelier_end_to_end::service::Service;
 use atelier_end_to_end::story::drive;
-use atelier_end_to_end::wait::becomes;
+use atelier_end_to_end::wait::wait_for_value;
 use serde_json::json;
 
 /// Swipes right across the video in the lightbox, at `height` percent of its height above its lower edge.
@@ -28,7 +28,7 @@ async fn swipe(browser: &Browser, height: u32) -> Result<()> {
 async fn a_video_is_swiped_on_its_image_and_not_on_its_controls() {
     let name = "a_video_is_swiped_on_its_image_and_not_on_its_controls";
     drive(name, async |browser| {
-        let service = Service::with_site(&["--speed", "0"]).await?;
+        let service = Service::start_with_site(&["--speed", "0"]).await?;
         let address = service.address();
         browser.set_size(900, 900).await?;
         for (model, prompt) in [
@@ -47,11 +47,11 @@ async fn a_video_is_swiped_on_its_image_and_not_on_its_controls() {
         let shown = "
             const [video, image] = ['video', 'img'].map(it => document.querySelector(`.stage > ${it}`));
             return video?.videoWidth ? 'video' : image?.naturalWidth ? 'image' : 'nothing'";
-        becomes(browser, "a video", shown, "video").await?;
+        wait_for_value(browser, "a video", shown, "video").await?;
         swipe(browser, 4).await?;
         // If the first swipe had changed the output, there would be no video to swipe.
         swipe(browser, 60).await?;
-        becomes(browser, "the previous output", shown, "image").await
+        wait_for_value(browser, "the previous output", shown, "image").await
     })
     .await;
 }

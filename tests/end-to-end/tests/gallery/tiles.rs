@@ -4,7 +4,7 @@ use atelier_end_to_end::Result;
 use atelier_end_to_end::browser::Browser;
 use atelier_end_to_end::engine::Capability;
 use atelier_end_to_end::find::{by, starting};
-use atelier_end_to_end::wait::becomes;
+use atelier_end_to_end::wait::wait_for_value;
 use fantoccini::actions::{InputSource, MouseActions, PointerAction};
 use serde_json::json;
 use std::time::Duration;
@@ -54,9 +54,9 @@ async fn space_presses_the_focused_control() {
             .await?;
         studio.press_keys(" ").await?;
         let pressed = "return document.querySelector('.tile-favor')?.ariaPressed ?? 'no button'";
-        becomes(browser, "a favorite", pressed, "true").await?;
+        wait_for_value(browser, "a favorite", pressed, "true").await?;
         let selected = "return String(document.querySelectorAll('.tile-select:checked').length)";
-        becomes(browser, "the number of selected tiles", selected, "0").await
+        wait_for_value(browser, "the number of selected tiles", selected, "0").await
     })
     .await;
 }
@@ -82,7 +82,7 @@ async fn a_caption_does_not_cover_the_outline_of_its_tile() {
             // The outline appears only after a key press.
             studio.press_keys(RIGHT).await?;
             for what in ["the focused tile", "the selected tile"] {
-                becomes(browser, what, inside, "within the frame, whole").await?;
+                wait_for_value(browser, what, inside, "within the frame, whole").await?;
                 studio.press_keys("x").await?;
             }
         }
@@ -109,9 +109,9 @@ async fn a_tile_can_be_favorited_and_downloaded_with_one_press() {
         let heart = browser.find(&favor).await?;
         heart.click().await?;
         let pressed = "return document.querySelector('.tile-favor')?.ariaPressed ?? 'no button'";
-        becomes(browser, "a favorite", pressed, "true").await?;
+        wait_for_value(browser, "a favorite", pressed, "true").await?;
         browser.press(&save).await?;
-        browser.downloaded(1, ".svg").await?;
+        browser.wait_for_downloads(1, ".svg").await?;
         browser.press(&by("checkbox", "Favorites")).await?;
         studio.wait_for_outputs(1).await?;
         browser.press(&by("checkbox", "Favorites")).await?;
@@ -125,18 +125,18 @@ async fn a_tile_can_be_favorited_and_downloaded_with_one_press() {
         browser
             .find(&starting("button", "Favorite Image: rose").within(&list))
             .await?;
-        becomes(browser, "one tab stop for all tiles", stops, "1").await?;
+        wait_for_value(browser, "one tab stop for all tiles", stops, "1").await?;
         studio.press_keys(RIGHT).await?;
         studio.press_keys("f").await?;
-        becomes(browser, "a favorite after the shortcut", pressed, "true").await?;
-        becomes(browser, "the focus", FOCUSED, "made-00002/1").await?;
+        wait_for_value(browser, "a favorite after the shortcut", pressed, "true").await?;
+        wait_for_value(browser, "the focus", FOCUSED, "made-00002/1").await?;
         studio.press_keys("d").await?;
-        browser.downloaded(2, ".svg").await?;
+        browser.wait_for_downloads(2, ".svg").await?;
         studio.press_keys("f").await?;
-        becomes(browser, "not a favorite", pressed, "false").await?;
+        wait_for_value(browser, "not a favorite", pressed, "false").await?;
         // The list of shortcuts contains these keys.
         studio.press_keys("?").await?;
-        browser.see_text("Toggle favorite", TIMEOUT).await
+        browser.wait_for_text("Toggle favorite", TIMEOUT).await
     })
     .await;
 }
@@ -152,20 +152,20 @@ async fn tiles_show_a_checkbox_and_prompt_only_under_the_pointer() {
         let marks = "
             const marks = [...document.querySelectorAll('.tile-select')];
             return `${marks.filter(it => getComputedStyle(it).opacity === '1').length} of ${marks.length}`";
-        becomes(browser, "checkboxes without a pointer", marks, "0 of 0").await?;
+        wait_for_value(browser, "checkboxes without a pointer", marks, "0 of 0").await?;
         let prompts = "return [...document.querySelectorAll('.tile-prompt')].map(it => it.innerText.trim()).join()";
-        becomes(browser, "prompts without a pointer", prompts, "").await?;
+        wait_for_value(browser, "prompts without a pointer", prompts, "").await?;
 
         point_at(browser, "made-00001/0").await?;
-        becomes(browser, "the checkbox under the pointer", marks, "1 of 1").await?;
-        becomes(browser, "the prompt under the pointer", prompts, "cobalt harbour 1").await?;
+        wait_for_value(browser, "the checkbox under the pointer", marks, "1 of 1").await?;
+        wait_for_value(browser, "the prompt under the pointer", prompts, "cobalt harbour 1").await?;
         let is_uncovered = "
             const text = document.querySelector('.tile-prompt > span')?.getBoundingClientRect();
             const buttons = [...document.querySelectorAll('.tile-actions button')].map(it => it.getBoundingClientRect());
             const tile = document.querySelector('.tile:has(.tile-prompt)')?.getBoundingClientRect();
             return !!text && buttons.length === 2 && text.bottom <= tile.bottom
                 && buttons.every(it => it.bottom <= text.top)";
-        becomes(browser, "a prompt below the buttons", is_uncovered, true).await?;
+        wait_for_value(browser, "a prompt below the buttons", is_uncovered, true).await?;
 
         // The checkbox works with the mouse and has an accessible name.
         let list = browser.find(&by("list", "Outputs")).await?;
@@ -173,7 +173,7 @@ async fn tiles_show_a_checkbox_and_prompt_only_under_the_pointer() {
         let checkboxes = browser.find_all(&checkbox).await?;
         let checkbox = checkboxes.first().ok_or("there is no such checkbox")?;
         checkbox.click().await?;
-        becomes(browser, "the checkboxes of all tiles", marks, "4 of 4").await?;
+        wait_for_value(browser, "the checkboxes of all tiles", marks, "4 of 4").await?;
         browser.press(&by("button", "Select none")).await
     })
     .await;
@@ -189,7 +189,7 @@ async fn a_focused_tile_shows_its_checkbox_and_can_be_selected_with_a_key() {
         studio.focus_tile().await?;
         studio.press_keys(RIGHT).await?;
         let focused = "return document.querySelectorAll('.tile:focus-within .tile-select').length";
-        becomes(browser, "the checkbox of the focused tile", focused, 1).await?;
+        wait_for_value(browser, "the checkbox of the focused tile", focused, 1).await?;
         studio.press_keys("x").await?;
         browser.find(&by("button", "Select none")).await?;
         Ok(())
@@ -216,7 +216,7 @@ async fn the_heart_of_a_favorite_has_contrast_on_any_image() {
             const share = Number(heart.backgroundColor.match(/rgba\\(0, 0, 0, ([\\d.]+)\\)/)?.[1] ?? 0);
             const linear = value => value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
             return 1.05 / (linear(1 - share) + 0.05) >= 4.5 ? 'seen' : 'lost'";
-        becomes(browser, "the heart", contrast, "seen").await
+        wait_for_value(browser, "the heart", contrast, "seen").await
     })
     .await;
 }
@@ -238,7 +238,7 @@ async fn rows_on_a_phone_have_at_least_two_tiles() {
             const alone = tiles.filter(({ top, bottom }) =>
                 !isLast(bottom) && tiles.filter(other => Math.abs(other.top - top) < 1).length < 2);
             return tiles.length < 4 ? 'no tiles' : alone.length ? `${alone.length} alone` : 'two or more'";
-        becomes(browser, "rows of a phone", rows, "two or more").await
+        wait_for_value(browser, "rows of a phone", rows, "two or more").await
     })
     .await;
 }
@@ -255,7 +255,7 @@ async fn compare_says_how_many_outputs_it_needs() {
         let state = "
             const button = [...document.querySelectorAll('.selection button')].find(it => it.innerText.trim() === 'Compare');
             return `${button.ariaDisabled} ${button.title}`";
-        becomes(browser, "the reason", state, "true Choose two to four").await?;
+        wait_for_value(browser, "the reason", state, "true Choose two to four").await?;
         // The button can be focused, so that its title is read, and does nothing.
         let button = browser.find(&compare).await?;
         button.send_keys(ENTER).await?;
@@ -265,7 +265,7 @@ async fn compare_says_how_many_outputs_it_needs() {
         studio.focus_tile().await?;
         studio.press_keys(RIGHT).await?;
         studio.press_keys("x").await?;
-        becomes(browser, "the title", state, "false Side by side").await?;
+        wait_for_value(browser, "the title", state, "false Side by side").await?;
         browser.press(&compare).await?;
         browser.find(&by("dialog", "Compare")).await?;
         Ok(())
@@ -308,14 +308,14 @@ async fn frequent_actions_are_buttons_of_equal_size() {
         for (width, rows) in [(1440, 2), (768, 1), (320, 2)] {
             browser.set_size(width, 900).await?;
             let expected = format!("5 in {rows} rows of 1 height, 1 kind, 0 cramped");
-            becomes(browser, "the buttons", layout, expected).await?;
+            wait_for_value(browser, "the buttons", layout, expected).await?;
         }
         let rare = "
             const button = [...document.querySelectorAll('dialog[open] button')].find(it => it.innerText.trim() === 'Copy output URL');
             return button.closest('[popover]').matches(':popover-open') ? 'in sight' : 'in a menu'";
-        becomes(browser, "a rare action", rare, "in a menu").await?;
+        wait_for_value(browser, "a rare action", rare, "in a menu").await?;
         browser.press(&by("button", "More").within(&dialog)).await?;
-        becomes(browser, "a rare action", rare, "in sight").await?;
+        wait_for_value(browser, "a rare action", rare, "in sight").await?;
         browser.find(&by("link", "Show task").within(&dialog)).await?;
         Ok(())
     })
@@ -340,19 +340,19 @@ async fn a_focused_tile_keeps_the_focus_when_it_is_scrolled_out_of_view() {
             return document.activeElement.matches('.tile-open') && top > 60 && bottom < innerHeight + 1";
         for key in [DOWN, DOWN, DOWN, DOWN, DOWN, DOWN, DOWN, DOWN, UP, UP, UP, UP, UP] {
             studio.press_keys(key).await?;
-            becomes(browser, "the tile in sight", is_seen, true).await?;
+            wait_for_value(browser, "the tile in sight", is_seen, true).await?;
         }
         let before = browser.run(FOCUSED, vec![]).await?;
         let scroll_to_end = "scrollTo(0, document.documentElement.scrollHeight)";
         browser.run(scroll_to_end, vec![]).await?;
-        becomes(browser, "the number of day headings at the top", STICKY_DAYS, 1).await?;
-        becomes(browser, "the focus", FOCUSED, before).await?;
+        wait_for_value(browser, "the number of day headings at the top", STICKY_DAYS, 1).await?;
+        wait_for_value(browser, "the focus", FOCUSED, before).await?;
         // Space selects the focused tile, and the next arrow key moves on from there.
         studio.press_keys(SPACE).await?;
-        browser.see_text("1 selected", TIMEOUT).await?;
+        browser.wait_for_text("1 selected", TIMEOUT).await?;
         studio.wait_for_address("/gallery").await?;
         studio.press_keys(RIGHT).await?;
-        becomes(browser, "the tile in sight", is_seen, true).await
+        wait_for_value(browser, "the tile in sight", is_seen, true).await
     })
     .await;
 }

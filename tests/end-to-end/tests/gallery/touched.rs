@@ -3,7 +3,7 @@
 use atelier_end_to_end::Result;
 use atelier_end_to_end::browser::Browser;
 use atelier_end_to_end::find::by;
-use atelier_end_to_end::wait::becomes;
+use atelier_end_to_end::wait::wait_for_value;
 use serde_json::json;
 
 use crate::visit;
@@ -18,7 +18,7 @@ async fn select_two(browser: &Browser) -> Result<()> {
     let first = browser.middle_of("[data-output]").await?;
     let second = browser.middle_of("li:nth-child(2) [data-output]").await?;
     browser.touch_start(first).await?;
-    becomes(
+    wait_for_value(
         browser,
         "the number of selected tiles after a long press",
         SELECTED,
@@ -29,8 +29,8 @@ async fn select_two(browser: &Browser) -> Result<()> {
     // If the end of the long press counted as a tap, the first tile would be deselected or opened.
     browser.touch_start(second).await?;
     browser.touch_end().await?;
-    becomes(browser, "the number of selected tiles", SELECTED, 2).await?;
-    becomes(browser, "the open dialog", OPEN_DIALOG, "none").await
+    wait_for_value(browser, "the number of selected tiles", SELECTED, 2).await?;
+    wait_for_value(browser, "the open dialog", OPEN_DIALOG, "none").await
 }
 
 /// Guards against tiles that can be selected on a phone only with a small checkbox, and against a long press that opens the
@@ -42,13 +42,13 @@ async fn a_long_press_selects_a_tile() {
         browser.emulate_touch().await?;
         studio.open("/gallery").await?;
         studio.wait_for_outputs(4).await?;
-        becomes(browser, "tiles", "return document.querySelectorAll('[data-output]').length", 4).await?;
+        wait_for_value(browser, "tiles", "return document.querySelectorAll('[data-output]').length", 4).await?;
         let count = "
             window.menus = 0;
             addEventListener('contextmenu', (menu) => window.menus += menu.defaultPrevented ? 0 : 1)";
         browser.run(count, vec![]).await?;
         select_two(browser).await?;
-        becomes(browser, "the number of browser menus", "return window.menus", 0).await?;
+        wait_for_value(browser, "the number of browser menus", "return window.menus", 0).await?;
         // A touch that scrolls is not a long press, however long it lasts. The script's timer ends after the page's, since
         // it is longer.
         let wait = "return new Promise((done) => setTimeout(done, 500))";
@@ -57,7 +57,7 @@ async fn a_long_press_selects_a_tile() {
         browser.touch_move((x, y - 60.0)).await?;
         browser.run(wait, vec![]).await?;
         browser.touch_end().await?;
-        becomes(browser, "the number of selected tiles after a scroll", SELECTED, 2).await
+        wait_for_value(browser, "the number of selected tiles after a scroll", SELECTED, 2).await
     })
     .await;
 }
@@ -74,16 +74,16 @@ async fn buttons_cover_an_image_only_while_it_has_the_focus_or_pointer() {
             const seen = buttons.filter(it => it.checkVisibility({ opacityProperty: true }));
             return document.querySelectorAll('.picture img').length < 2 ? 'no pictures'
                 : seen.length ? 'covered' : 'uncovered'";
-        becomes(browser, "the images", coverage, "uncovered").await?;
+        wait_for_value(browser, "the images", coverage, "uncovered").await?;
         let focus = "document.querySelector('.picture .enlarge').focus()";
         browser.run(focus, vec![]).await?;
-        becomes(browser, "a focused image", coverage, "covered").await?;
+        wait_for_value(browser, "a focused image", coverage, "covered").await?;
         let touch = json!({ "enabled": true, "maxTouchPoints": 1 });
         browser
             .devtools("Emulation.setTouchEmulationEnabled", touch)
             .await?;
         studio.open("/tasks/made-00000").await?;
-        becomes(
+        wait_for_value(
             browser,
             "the images on a touch screen",
             coverage,
@@ -91,7 +91,7 @@ async fn buttons_cover_an_image_only_while_it_has_the_focus_or_pointer() {
         )
         .await?;
         browser.run(focus, vec![]).await?;
-        becomes(
+        wait_for_value(
             browser,
             "a focused image on a touch screen",
             coverage,

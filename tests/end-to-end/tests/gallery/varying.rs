@@ -2,7 +2,7 @@
 
 use atelier_end_to_end::Result;
 use atelier_end_to_end::find::by;
-use atelier_end_to_end::wait::becomes;
+use atelier_end_to_end::wait::wait_for_value;
 
 use crate::{TIMEOUT, visit};
 
@@ -27,11 +27,11 @@ async fn each_output_of_a_selection_is_varied() {
         assert_eq!(label, "× 2 = 4 tasks, 8 outputs");
         browser.press(&by("button", "Vary").within(&bar)).await?;
         browser
-            .see_text("Sent 4, each with a new seed.", TIMEOUT)
+            .wait_for_text("Sent 4, each with a new seed.", TIMEOUT)
             .await?;
         browser.press(&by("link", "Tasks")).await?;
         browser
-            .see_text("6 tasks (4 grouped in batches)", TIMEOUT)
+            .wait_for_text("6 tasks (4 grouped in batches)", TIMEOUT)
             .await?;
         for name in ["amber harbour 0", "cobalt harbour 1"] {
             let row = by("link", &format!("2 variations of {name}"));
@@ -61,13 +61,13 @@ async fn added_rows_can_be_sent_without_earlier_rows() {
         add("made-00002/0").await?;
         browser.find(&by("button", "Generate 2")).await?;
         let notice = "Added 1 row to the existing row.";
-        browser.sees_notice(notice, TIMEOUT).await?;
+        browser.wait_for_notice(notice, TIMEOUT).await?;
         browser.press(&by("button", "Only the added one")).await?;
-        browser.see_text("1 completed", TIMEOUT).await?;
+        browser.wait_for_text("1 completed", TIMEOUT).await?;
         browser.find(&by("button", "Generate 1")).await?;
         let waits = "return [...document.querySelectorAll('.sheet-scroll textarea')]
             .map(it => it.value).filter(it => it.includes('harbour')).join()";
-        becomes(browser, "the unsent row", waits, "amber harbour 0").await
+        wait_for_value(browser, "the unsent row", waits, "amber harbour 0").await
     })
     .await;
 }

@@ -2,7 +2,7 @@
 
 use atelier_end_to_end::find::by;
 use atelier_end_to_end::service::Service;
-use atelier_end_to_end::wait::{Seen, becomes, until};
+use atelier_end_to_end::wait::{Seen, until, wait_for_value};
 use atelier_end_to_end::{Result, http};
 use fantoccini::key::Key;
 use hyper::body::Bytes;
@@ -16,7 +16,7 @@ const BYTES: &str = "application/octet-stream";
 
 /// Returns a small video that every browser plays, and an image. Both are previews that the local service draws.
 async fn video_and_image() -> Result<(Bytes, Bytes)> {
-    let service = Service::with_site(&[]).await?;
+    let service = Service::start_with_site(&[]).await?;
     let (_, models) = http::get(&format!("{}/api/models", service.address())).await?;
     let models: Value = serde_json::from_slice(&models)?;
     let preview = async |subcategory: &str| -> Result<Bytes> {
@@ -52,7 +52,7 @@ impl Studio<'_> {
         self.open("/gallery").await?;
         browser.find(&by("list", "Outputs")).await?;
         let tiles = "return document.querySelectorAll('.tile').length > 0";
-        becomes(browser, "outputs", tiles, true).await?;
+        wait_for_value(browser, "outputs", tiles, true).await?;
         let focus = "document.querySelector('[data-output]').focus()";
         self.script(focus).await?;
         let keys = format!("{}a", char::from(Key::Control));
@@ -66,7 +66,7 @@ impl Studio<'_> {
         browser
             .press(&by("button", "Download").within(&bar))
             .await?;
-        let saved = browser.downloaded(1, ".zip").await?.remove(0);
+        let saved = browser.wait_for_downloads(1, ".zip").await?.remove(0);
         let mut archive = zip::ZipArchive::new(Cursor::new(std::fs::read(saved)?))?;
         let mut names = Vec::new();
         for at in 0..archive.len() {
@@ -96,12 +96,12 @@ async fn outputs_of_a_host_without_cors_are_shown_and_failed_downloads_explained
             const images = [...document.querySelectorAll('.outputs img')].filter(it => it.naturalWidth);
             const videos = [...document.querySelectorAll('.outputs video')].filter(it => it.videoWidth);
             return `${images.length} images, ${videos.length} videos`";
-        becomes(browser, "the shown outputs", shown, "2 images, 1 videos").await?;
+        wait_for_value(browser, "the shown outputs", shown, "2 images, 1 videos").await?;
         let notes = "
             const notes = [...document.querySelectorAll('.outputs .unreadable')];
             return notes.map(it => [it.innerText.includes('(CORS)'), it.querySelector('a').href])";
         let expected = json!([[true, outputs[0]], [true, outputs[1]]]);
-        becomes(browser, "the notes", notes, expected).await?;
+        wait_for_value(browser, "the notes", notes, expected).await?;
         let text = "return document.body.innerText";
         let reports_no_outage = async |at: &str| -> Result<()> {
             let text = studio.script(text).await?.to_string();
@@ -114,21 +114,21 @@ async fn outputs_of_a_host_without_cors_are_shown_and_failed_downloads_explained
 
         let first = "document.querySelector('.outputs .output .save').click()";
         studio.script(first).await?;
-        browser.see_text("The output was not downloaded. The file's host does not let this page read it (CORS).", TIMEOUT).await?;
+        browser.wait_for_text("The output was not downloaded. The file's host does not let this page read it (CORS).", TIMEOUT).await?;
         reports_no_outage("the download").await?;
 
         let mut names = studio.pack_all().await?;
         names.retain(|name| name.contains("plain"));
         assert_eq!(names.len(), 1, "{names:?}");
         let reason = "2 outputs are missing, because the file's host does not let this page read them (CORS)";
-        browser.see_text(reason, TIMEOUT).await?;
+        browser.wait_for_text(reason, TIMEOUT).await?;
         reports_no_outage("the archive").await?;
 
         let first = "document.querySelector('.tile-open[data-output$=\"/0\"]').click()";
         studio.script(first).await?;
         browser.find(&by("dialog", "Output")).await?;
         let large = "return document.querySelector('.stage img')?.naturalWidth > 0";
-        becomes(browser, "the image in the lightbox", large, true).await?;
+        wait_for_value(browser, "the image in the lightbox", large, true).await?;
         browser.find(&by("link", "Open in a new tab")).await?;
         Ok(())
     })
@@ -179,10 +179,10 @@ async fn files_are_shown_and_named_by_their_content() {
         let expected = json!([
             "image", "image", "video", "video", "not played", "not shown", "address"
         ]);
-        becomes(browser, "the shown outputs", shown, expected).await?;
+        wait_for_value(browser, "the shown outputs", shown, expected).await?;
         let kinds = "return [...document.querySelectorAll('.outputs .output')].map(it => it.dataset.kind)";
         let expected = json!(["image", "image", "video", "video", "video", "image", "other"]);
-        becomes(browser, "the kinds", kinds, expected).await?;
+        wait_for_value(browser, "the kinds", kinds, expected).await?;
 
         let extensions = |names: &[String]| {
             let extensions = names.iter().filter_map(|name| name.rsplit_once('.'));
@@ -201,7 +201,7 @@ async fn files_are_shown_and_named_by_their_content() {
             .script("document.querySelectorAll('.outputs .output .save').forEach(it => it.click())")
             .await?;
         for (count, extension) in [(2, ".webm"), (2, ".png"), (1, ".tiff"), (1, ".usdz"), (1, ".mp4")] {
-            browser.downloaded(count, extension).await?;
+            browser.wait_for_downloads(count, extension).await?;
         }
         Ok(())
     })
@@ -220,16 +220,18 @@ async fn a_text_in_a_data_uri_is_shown_saved_and_archived() {
             "data:application/pdf;base64,JVBERi0=".to_owned(),
         ];
         studio.generate_outputs("data", &outputs).await?;
-        browser.see_text("Another one.", TIMEOUT).await?;
-        browser.see_text("window.pwned=1</script>", TIMEOUT).await?;
+        browser.wait_for_text("Another one.", TIMEOUT).await?;
         browser
-            .see_text("A file of type application/pdf.", TIMEOUT)
+            .wait_for_text("window.pwned=1</script>", TIMEOUT)
+            .await?;
+        browser
+            .wait_for_text("A file of type application/pdf.", TIMEOUT)
             .await?;
         let text = studio.script("return document.body.innerText").await?;
         assert!(!text.to_string().contains("base64"), "{text}");
         let save = "document.querySelector('.output .save').click()";
         studio.script(save).await?;
-        let saved = browser.downloaded(1, ".txt").await?.remove(0);
+        let saved = browser.wait_for_downloads(1, ".txt").await?.remove(0);
         assert_eq!(std::fs::read_to_string(saved)?, "One line.\nAnother one.");
         let mut files = studio.pack_all().await?;
         files.retain(|name| !name.starts_with("recipe") && !name.ends_with(".json"));

@@ -40,12 +40,12 @@ async fn tables_in_other_encodings_are_read_or_refused() {
         studio.open_import().await?;
         let gbk = b"prompt,seed\r\n\"\xba\xfc\xc0\xea\xd4\xda\xd1\xa9\xb5\xd8\xc0\xef\",1\r\n";
         studio.choose_table(gbk).await?;
-        browser.see_text("it was read as GBK", TIMEOUT).await?;
+        browser.wait_for_text("it was read as GBK", TIMEOUT).await?;
         let western = b"sep=;\r\nprompt;seed\r\nein M\xe4dchen in \xd6l;2\r\n";
         studio.press("button", "Add 1 item").await?;
         studio.choose_table(western).await?;
         browser
-            .see_text("it was read as Windows-1252", TIMEOUT)
+            .wait_for_text("it was read as Windows-1252", TIMEOUT)
             .await?;
         studio.press("button", "Add 1 item").await?;
         let utf_16: Vec<u8> = "\u{feff}prompt\tseed\r\n\u{96ea}\t3\r\n"
@@ -57,7 +57,7 @@ async fn tables_in_other_encodings_are_read_or_refused() {
         let broken = b"prompt,seed\r\nein M\xc3\xa4dchen\xe9\x9b,4\r\n";
         studio.choose_table(broken).await?;
         browser
-            .see_text("The file is not UTF-8 (line 2", TIMEOUT)
+            .wait_for_text("The file is not UTF-8 (line 2", TIMEOUT)
             .await?;
         studio.press("button", "Generate 3").await?;
         let bodies = studio.wait_for_calls("/v2/generate-batch", 1).await?;

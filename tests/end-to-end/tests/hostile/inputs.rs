@@ -123,7 +123,9 @@ async fn numbers_are_stepped_within_their_bounds_and_accept_a_decimal_comma() {
             .await?;
         studio.press("button", "Generate").await?;
         let message = "guidance must be a number without thousands separators";
-        browser.see_text(message, crate::studio::TIMEOUT).await?;
+        browser
+            .wait_for_text(message, crate::studio::TIMEOUT)
+            .await?;
         assert_eq!(studio.service.bodies("/v2/generate").len(), 1);
         Ok(())
     })

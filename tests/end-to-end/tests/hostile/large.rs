@@ -74,7 +74,7 @@ async fn texts_of_ten_megabytes_are_shown_in_part_and_stored_whole() {
         studio.service.set_models(&models);
         studio.open("/").await?;
         browser
-            .find_for(&starting("link", "Plain"), TIMEOUT)
+            .find_with_limit(&starting("link", "Plain"), TIMEOUT)
             .await?;
 
         let word = json!({"success": true, "data": {"id": "task-1", "status": long}});
@@ -86,7 +86,7 @@ async fn texts_of_ten_megabytes_are_shown_in_part_and_stored_whole() {
         studio.service.answer("/v2/status", &done);
         studio.wait_for_status("Completed").await?;
         browser
-            .see_text("Only the first 10000 of 10485756 characters", TIMEOUT)
+            .wait_for_text("Only the first 10000 of 10485756 characters", TIMEOUT)
             .await?;
         let text = studio
             .script("return document.body.textContent.length")

@@ -35,7 +35,7 @@ async fn injected_scripts_attributes_addresses_frames_and_styles_have_no_effect(
     play(name, async |studio| {
         studio.open("/").await?;
         // A script that fails while the page loads would count as a script of the page and reload it.
-        studio.browser.is_at_work().await?;
+        studio.browser.wait_until_started().await?;
         let seen = studio.script(INJECTED).await?;
         assert_eq!(seen, json!([null, false, "none"]));
         Ok(())

@@ -254,7 +254,7 @@ async fn a_page_that_stores_no_tasks_never_says_that_it_can_be_closed() {
         let warning = "Tasks already sent keep running, but you lose them if you close this tab";
         studio
             .browser
-            .see_text(warning, crate::studio::TIMEOUT)
+            .wait_for_text(warning, crate::studio::TIMEOUT)
             .await?;
         // A status that the interface does not define, and one that it does.
         for word in ["considering", "processing"] {
@@ -296,10 +296,10 @@ async fn an_exceeded_quota_shows_the_message_of_the_service() {
         browser.paste(&prompts, "dusk\ndawn\nnoon").await?;
         browser.press(&by("button", "Generate 3")).await?;
         let paused = "Paused: 2 items not accepted yet. The service says: Monthly quota used up.";
-        browser.see_text(paused, TIMEOUT).await?;
+        browser.wait_for_text(paused, TIMEOUT).await?;
         browser.press(&by("button", "Retry 1 failed")).await?;
         browser
-            .see_text("1 item waits to be sent again.", TIMEOUT)
+            .wait_for_text("1 item waits to be sent again.", TIMEOUT)
             .await?;
         let page = studio.script("return document.body.innerText").await?;
         let page = page.as_str().unwrap_or_default();

@@ -116,7 +116,7 @@ async fn a_secret_is_sent_and_stored_nowhere() {
         studio.send("a heron").await?;
         let sent = studio.wait_for_calls("/v2/generate", 1).await?;
         assert_eq!(sent[0]["api_key"], SECRET);
-        browser.find_for(&by("button", "Run again"), TIMEOUT).await?;
+        browser.find_with_limit(&by("button", "Run again"), TIMEOUT).await?;
         let stored = studio.check_storage("after a result").await?;
         assert!(stored.contains("a heron"), "the draft and the task are not stored: {stored}");
 
@@ -129,7 +129,7 @@ async fn a_secret_is_sent_and_stored_nowhere() {
         let form = browser.find(&by("form", "Input")).await?;
         browser.press(&by("button", "Copy link").within(&form)).await?;
         let warning = "huggingface_token looks like a secret and is part of this link.";
-        browser.see_text(warning, TIMEOUT).await?;
+        browser.wait_for_text(warning, TIMEOUT).await?;
         browser.press(&by("button", "Copy without").within(&form)).await?;
         let link = browser.clipboard().await?;
         assert!(link.contains("heron") && !link.contains(TOKEN) && !link.contains(MARK), "{link}");
@@ -138,7 +138,7 @@ async fn a_secret_is_sent_and_stored_nowhere() {
         browser.fill(&by("textbox", "Name of the preset"), "mine").await?;
         studio.press("button", "Save").await?;
         studio.press("button", "Export").await?;
-        check_without_secret(&browser.downloaded(1, ".json").await?[0])?;
+        check_without_secret(&browser.wait_for_downloads(1, ".json").await?[0])?;
         let dialog = browser.find(&by("dialog", "Presets")).await?;
         browser.press(&by("button", "Close").within(&dialog)).await?;
 
@@ -153,7 +153,7 @@ async fn a_secret_is_sent_and_stored_nowhere() {
             ("Rust", "env::var(\"API_KEY\")"),
         ] {
             studio.press("radio", language).await?;
-            browser.see_text(variable, TIMEOUT).await?;
+            browser.wait_for_text(variable, TIMEOUT).await?;
             let shown = studio.script("return document.body.innerText").await?;
             assert!(!shown.as_str().unwrap_or_default().contains(MARK), "{language}");
         }
@@ -171,15 +171,15 @@ async fn a_secret_is_sent_and_stored_nowhere() {
         browser.fill(&by("textbox", "Prompts"), "one\ntwo\nthree").await?;
         // The secret was in the memory of the earlier page.
         studio.press("button", "Generate 3").await?;
-        browser.see_text("api_key is required", TIMEOUT).await?;
+        browser.wait_for_text("api_key is required", TIMEOUT).await?;
         studio.enter_secret().await?;
         studio.press("button", "Generate 3").await?;
         let sent = studio.wait_for_calls("/v2/generate-batch", 1).await?;
         let items = sent[0]["requests"].as_array().ok_or("no items")?;
         assert!(items.len() == 3 && items.iter().all(|item| item["api_key"] == SECRET), "{items:?}");
-        browser.see_text("3 completed", TIMEOUT).await?;
+        browser.wait_for_text("3 completed", TIMEOUT).await?;
         studio.press("button", "Manifest JSON").await?;
-        let manifests = browser.downloaded(2, ".json").await?;
+        let manifests = browser.wait_for_downloads(2, ".json").await?;
         manifests.iter().try_for_each(|file| check_without_secret(file))?;
         studio.check_storage("after a batch").await?;
 
@@ -187,23 +187,23 @@ async fn a_secret_is_sent_and_stored_nowhere() {
         studio.press("radio", "Import").await?;
         let rows = format!("prompt,api_key\nfour,{SECRET}\n");
         browser.paste(&by("textbox", "Table"), &rows).await?;
-        browser.see_text("Left out, because tables are stored: api_key.", TIMEOUT).await?;
+        browser.wait_for_text("Left out, because tables are stored: api_key.", TIMEOUT).await?;
         studio.press("button", "Add 1 item").await?;
         studio.open("/settings").await?;
         studio.check_storage("after a table").await?;
         if browser.needs(Capability::StoredFiles).is_ok() {
             studio.press("button", "Export history").await?;
-            check_without_secret(&browser.downloaded(1, ".zip").await?[0])?;
+            check_without_secret(&browser.wait_for_downloads(1, ".zip").await?[0])?;
         }
 
         // Run again asks for the secret, and sends nothing before it is entered.
         let before = studio.service.bodies("/v2/generate").len();
         studio.open("/tasks").await?;
-        browser.see_text("a heron", TIMEOUT).await?;
+        browser.wait_for_text("a heron", TIMEOUT).await?;
         let task = browser.find_all(&containing("link", "a heron")).await?;
         task.first().ok_or("no task")?.click().await?;
         studio.press("button", "Run again").await?;
-        browser.see_text("Enter it again in the form.", TIMEOUT).await?;
+        browser.wait_for_text("Enter it again in the form.", TIMEOUT).await?;
         let field = browser.find(&by("textbox", "api_key")).await?;
         assert_eq!(field.prop("value").await?.as_deref(), Some(""));
         assert_eq!(studio.service.bodies("/v2/generate").len(), before);
@@ -244,12 +244,12 @@ async fn a_queued_task_asks_for_its_secret_after_a_reload() {
         studio.wait_for_status("Queued").await?;
         browser.reload().await?;
         let reason = "Not sent: api_key was stored only in the tab where you entered it.";
-        browser.see_text(reason, TIMEOUT).await?;
+        browser.wait_for_text(reason, TIMEOUT).await?;
         let good = json!({"success": true, "data": {"id": "task-1", "status": "starting"}});
         studio.service.answer("/v2/generate", &good);
         let before = studio.service.bodies("/v2/generate").len();
         studio.press("button", "Retry").await?;
-        browser.see_text("Enter it again in the form.", TIMEOUT).await?;
+        browser.wait_for_text("Enter it again in the form.", TIMEOUT).await?;
         studio.enter_secret().await?;
         browser.find(&starting("textbox", "prompt")).await?;
         studio.press("button", "Generate").await?;

@@ -25,7 +25,7 @@ async fn the_page_works_with_texts_of_ten_megabytes() {
         studio.open("/").await?;
         studio
             .browser
-            .find_for(&starting("link", "Short"), TIMEOUT)
+            .find_with_limit(&starting("link", "Short"), TIMEOUT)
             .await?;
         let failed =
             json!({"success": true, "data": {"id": "task-1", "status": "failed", "error": long}});
@@ -36,7 +36,7 @@ async fn the_page_works_with_texts_of_ten_megabytes() {
         studio.open("/tasks").await?;
         studio
             .browser
-            .find_for(&containing("article", "a prompt"), TIMEOUT)
+            .find_with_limit(&containing("article", "a prompt"), TIMEOUT)
             .await?;
         studio.wait_for_status("Failed").await?;
         Ok(())
@@ -62,7 +62,7 @@ async fn a_hundred_thousand_models_are_listed_and_searched() {
         studio.open("/").await?;
         studio
             .browser
-            .find_for(&starting("link", "Model 0"), TIMEOUT)
+            .find_with_limit(&starting("link", "Model 0"), TIMEOUT)
             .await?;
         let elements = studio
             .script("return document.querySelectorAll('*').length")
@@ -71,7 +71,7 @@ async fn a_hundred_thousand_models_are_listed_and_searched() {
         studio.browser.fill(&any("searchbox"), "Needle").await?;
         studio
             .browser
-            .find_for(&starting("link", "Needle"), TIMEOUT)
+            .find_with_limit(&starting("link", "Needle"), TIMEOUT)
             .await?;
         Ok(())
     })
@@ -90,7 +90,7 @@ async fn a_form_with_two_thousand_parameters_can_be_sent() {
             .service
             .answer("/api/schema/image/plain", &schema(&[prompt], &optional));
         studio.open("/models/image/plain").await?;
-        studio.browser.find_for(&starting("textbox", "prompt"), TIMEOUT).await?;
+        studio.browser.find_with_limit(&starting("textbox", "prompt"), TIMEOUT).await?;
         // Rarely used fields are folded.
         studio.browser.run("document.querySelector('details.more-fields').open = true", vec![]).await?;
         // The field is found by its id, since finding it by role and name takes minutes.
@@ -157,7 +157,7 @@ async fn the_page_works_with_ten_thousand_outputs() {
         studio.open("/tasks").await?;
         studio
             .browser
-            .find_for(&containing("article", "many"), TIMEOUT)
+            .find_with_limit(&containing("article", "many"), TIMEOUT)
             .await?;
         Ok(())
     })

@@ -54,7 +54,7 @@ async fn a_panic_shows_a_reload_button_and_tasks_continue() {
         studio.service.answer("/v2/status", &done);
         browser.press(&by("button", "Reload").within(&dialog)).await?;
         studio.open("/tasks").await?;
-        browser.find_for(&containing("article", "my-secret-prompt"), TIMEOUT).await?;
+        browser.find_with_limit(&containing("article", "my-secret-prompt"), TIMEOUT).await?;
         studio.wait_for_status("Completed").await?;
         assert_eq!(studio.service.bodies("/v2/generate").len(), 1);
         Ok(())

@@ -109,7 +109,7 @@ async fn data_uris_are_stored_once_as_a_file_and_used_wherever_the_output_is() {
         let task = found["tasks"][0].as_str().ok_or("no task")?;
         studio.open(&format!("/tasks/{task}")).await?;
         browser.press(&by("button", "Download")).await?;
-        let file = browser.downloaded(1, ".gif").await?.remove(0);
+        let file = browser.wait_for_downloads(1, ".gif").await?.remove(0);
         assert_eq!(std::fs::metadata(file)?.len(), 1_200_036);
 
         let form = format!("/models/image/plain?output={task}/0&into=image");
@@ -212,7 +212,7 @@ async fn data_is_exported_once_and_imported_with_the_history() {
         wait_until_stored(studio, 2, 1).await?;
         studio.open("/settings").await?;
         browser.press(&by("button", "Export history")).await?;
-        let file = browser.downloaded(1, ".zip").await?.remove(0);
+        let file = browser.wait_for_downloads(1, ".zip").await?.remove(0);
         let bytes = std::fs::metadata(&file)?.len();
         assert!((1_200_036..1_300_000).contains(&bytes), "{bytes} bytes");
 

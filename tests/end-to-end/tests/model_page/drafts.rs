@@ -3,7 +3,7 @@
 use crate::studio::{MODEL, Studio, TIMEOUT, run_steps};
 use atelier_end_to_end::Result;
 use atelier_end_to_end::find::{by, containing, starting};
-use atelier_end_to_end::wait::becomes;
+use atelier_end_to_end::wait::wait_for_value;
 use fantoccini::key::Key;
 
 async fn leave_and_go_back(studio: &Studio<'_>) -> Result<()> {
@@ -27,11 +27,11 @@ async fn edit_fills_form_once_and_later_input_survives_reload() {
         browser.press(&by("button", "Edit").within(&task)).await?;
         studio.wait_for_prompt("the first").await?;
         browser
-            .see_text("Changed in the form: prompt", TIMEOUT)
+            .wait_for_text("Changed in the form: prompt", TIMEOUT)
             .await?;
         // Guards against an edit that silently reuses the seed.
         browser
-            .see_text("A new seed will be used.", TIMEOUT)
+            .wait_for_text("A new seed will be used.", TIMEOUT)
             .await?;
         let seed = browser.find(&by("spinbutton", "seed")).await?;
         assert_eq!(seed.prop("value").await?.as_deref(), Some(""));
@@ -54,7 +54,7 @@ async fn edit_fills_form_once_and_later_input_survives_reload() {
         // A task that is not in this browser does not change the form, and a message says so.
         studio.open(&format!("{MODEL}?from=no-such-task")).await?;
         browser
-            .see_text("no longer in this browser", TIMEOUT)
+            .wait_for_text("no longer in this browser", TIMEOUT)
             .await?;
         studio.wait_for_prompt("edited since").await
     })
@@ -137,7 +137,7 @@ async fn undo_and_redo_follow_order_of_changes() {
         let prompt = browser.find(&starting("textbox", "prompt")).await?;
         prompt.click().await?;
         prompt.send_keys("a lake").await?;
-        becomes(browser, "the typed text", state, typed.as_str()).await?;
+        wait_for_value(browser, "the typed text", state, typed.as_str()).await?;
         let choose = "
             const layout = [...document.querySelectorAll('.form .field')]
                 .find(it => it.querySelector('.label').innerText === 'layout');
@@ -169,41 +169,41 @@ async fn undo_and_redo_follow_order_of_changes() {
             browser.run(act, vec![]).await?;
             let last = states.last().cloned().unwrap_or_default();
             let changed = format!("const now = (() => {{ {state} }})(); return now !== {last:?}");
-            becomes(browser, what, &changed, true).await?;
+            wait_for_value(browser, what, &changed, true).await?;
             let now = browser.run(state, vec![]).await?;
             states.push(now.as_str().unwrap_or_default().to_owned());
         }
         browser.press(&by("button", "Clear form")).await?;
-        becomes(browser, "the cleared form", state, before.as_str()).await?;
+        wait_for_value(browser, "the cleared form", state, before.as_str()).await?;
         for expected in states.iter().rev() {
             keys("z").await?;
-            becomes(browser, "the state after undo", state, expected.as_str()).await?;
+            wait_for_value(browser, "the state after undo", state, expected.as_str()).await?;
         }
         // The text is not reverted until it is the last change.
         for expected in &states[1..] {
             keys("y").await?;
-            becomes(browser, "the state after redo", state, expected.as_str()).await?;
+            wait_for_value(browser, "the state after redo", state, expected.as_str()).await?;
         }
         for expected in states.iter().rev().skip(1) {
             keys("z").await?;
-            becomes(browser, "the state after undo", state, expected.as_str()).await?;
+            wait_for_value(browser, "the state after undo", state, expected.as_str()).await?;
         }
         // The browser itself reverts text typed before.
         let prompt = browser.find(&starting("textbox", "prompt")).await?;
         prompt.click().await?;
         prompt.send_keys(" and more").await?;
         let more = format!("a lake and more{before}");
-        becomes(browser, "the typed text", state, more.as_str()).await?;
+        wait_for_value(browser, "the typed text", state, more.as_str()).await?;
         browser.run(switch, vec![]).await?;
         keys("z").await?;
-        becomes(browser, "the switch", state, more.as_str()).await?;
+        wait_for_value(browser, "the switch", state, more.as_str()).await?;
         keys("z").await?;
         // The browser decides how much it reverts at once.
         let is_less = format!(
             "const now = (() => {{ {state} }})();
             return now !== {more:?} && now.startsWith('a lake') && now.endsWith({before:?})"
         );
-        becomes(browser, "the text", &is_less, true).await
+        wait_for_value(browser, "the text", &is_less, true).await
     })
     .await;
 }
@@ -228,16 +228,16 @@ async fn json_edit_can_be_undone_in_form() {
         // Types another valid number.
         keys(&format!("{}0", char::from(Key::Left))).await?;
         browser.press(&by("radio", "Form")).await?;
-        becomes(browser, "the edited prompt", prompt, "a green fox").await?;
+        wait_for_value(browser, "the edited prompt", prompt, "a green fox").await?;
         browser
             .find(&starting("textbox", "prompt"))
             .await?
             .click()
             .await?;
         keys(&control('z')).await?;
-        becomes(browser, "the previous prompt", prompt, "a red fox").await?;
+        wait_for_value(browser, "the previous prompt", prompt, "a red fox").await?;
         keys(&control('y')).await?;
-        becomes(browser, "the edited prompt", prompt, "a green fox").await
+        wait_for_value(browser, "the edited prompt", prompt, "a green fox").await
     })
     .await;
 }
@@ -252,7 +252,7 @@ async fn caret_is_at_end_of_restored_prompt() {
         let caret = "
             const it = document.activeElement;
             return it.value?.length ? it.selectionStart - it.value.length : 'not in the text'";
-        becomes(browser, "the caret", caret, 0).await
+        wait_for_value(browser, "the caret", caret, 0).await
     })
     .await;
 }
@@ -267,7 +267,7 @@ async fn going_back_from_dialog_focuses_model_card() {
         browser.open(&studio.address("/")).await?;
         // The script that records the list position is loaded together with the card pictures.
         let has_pictures = "return document.querySelector('.model-card img') !== null";
-        becomes(browser, "pictures on the cards", has_pictures, true).await?;
+        wait_for_value(browser, "pictures on the cards", has_pictures, true).await?;
         browser.press(&starting("link", "Tessera")).await?;
         studio.wait_until_open().await?;
         browser.press(&by("button", "Presets")).await?;
@@ -275,7 +275,7 @@ async fn going_back_from_dialog_focuses_model_card() {
         browser.client.back().await?;
         browser.find(&by("heading", "Models")).await?;
         let focused = "return document.activeElement.innerText";
-        becomes(browser, "the focus", focused, "Tessera").await
+        wait_for_value(browser, "the focus", focused, "Tessera").await
     })
     .await;
 }
@@ -329,7 +329,7 @@ async fn draft_survives_navigation_when_storage_fails() {
             studio.proxy.before_each_page(browser, refusal).await?;
             studio.open(MODEL).await?;
             studio.type_prompt("for this visit").await?;
-            browser.see_text("is not being stored", TIMEOUT).await?;
+            browser.wait_for_text("is not being stored", TIMEOUT).await?;
             let count = "return document.body.innerText.split('is not being stored').length - 1";
             let count = browser.run(count, vec![]).await?;
             assert_eq!(count.as_u64(), Some(1), "number of notices");

@@ -2,7 +2,7 @@
 
 use crate::studio::{MODEL, TIMEOUT, run_steps};
 use atelier_end_to_end::find::{by, starting};
-use atelier_end_to_end::wait::becomes;
+use atelier_end_to_end::wait::wait_for_value;
 
 /// Guards against a strip without batches, against a batch that fills the whole strip, and against a failed task that
 /// looks different while it is selected.
@@ -21,9 +21,11 @@ async fn batch_is_one_strip_item_that_links_to_its_page() {
             browser.press(&by("button", "Generate 2")).await?;
             studio.wait_for_sent(2).await?;
             studio.open(MODEL).await?;
-            browser.see_text("Results appear here.", TIMEOUT).await?;
+            browser
+                .wait_for_text("Results appear here.", TIMEOUT)
+                .await?;
             let batch = starting("link", "Batch: ");
-            browser.find_for(&batch, TIMEOUT).await?;
+            browser.find_with_limit(&batch, TIMEOUT).await?;
             let sends = ["a lake [fail]", "a lake"];
             for (sent, prompt) in sends.into_iter().enumerate() {
                 studio.type_prompt(prompt).await?;
@@ -31,7 +33,7 @@ async fn batch_is_one_strip_item_that_links_to_its_page() {
                 studio.wait_for_sent(sent + 3).await?;
             }
             browser
-                .find_for(&by("button", "Run again"), TIMEOUT)
+                .find_with_limit(&by("button", "Run again"), TIMEOUT)
                 .await?;
             let items = "
             const frames = [...document.querySelectorAll('.result > .strip > .strip-task')];
@@ -39,13 +41,13 @@ async fn batch_is_one_strip_item_that_links_to_its_page() {
                 const mark = frame.querySelector('.state-mark')?.dataset.phase;
                 return frame.matches('a') ? 'batch' : mark ?? 'picture';
             }).join()";
-            becomes(browser, "the strip", items, "picture,failed,batch").await?;
+            wait_for_value(browser, "the strip", items, "picture,failed,batch").await?;
             // A failed task looks the same while it is shown.
             browser.press(&by("button", "Show this one")).await?;
-            becomes(browser, "the strip", items, "picture,failed,batch").await?;
+            wait_for_value(browser, "the strip", items, "picture,failed,batch").await?;
             browser.press(&batch).await?;
             let path = "return location.pathname.startsWith('/batches/')";
-            becomes(browser, "the batch page", path, true).await
+            wait_for_value(browser, "the batch page", path, true).await
         },
     )
     .await;

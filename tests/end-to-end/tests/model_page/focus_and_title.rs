@@ -2,7 +2,7 @@
 
 use crate::studio::run_steps;
 use atelier_end_to_end::find::{by, containing};
-use atelier_end_to_end::wait::becomes;
+use atelier_end_to_end::wait::wait_for_value;
 
 /// Guards against a lost focus: the pressed button is removed with its task.
 #[tokio::test(flavor = "multi_thread")]
@@ -20,7 +20,7 @@ async fn focus_stays_in_result_when_run_again_replaces_it() {
         browser.run(press, vec![]).await?;
         studio.wait_for_sent(2).await?;
         let place = "return document.activeElement.closest('[aria-label=Result]') ? 'the result' : document.activeElement.tagName";
-        becomes(browser, "the focus", place, "the result").await
+        wait_for_value(browser, "the focus", place, "the result").await
     })
     .await;
 }
@@ -32,19 +32,19 @@ async fn document_title_names_shown_page() {
     run_steps(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
         let title = "return document.title";
-        becomes(browser, "the title", title, "Tessera · Atelier").await?;
+        wait_for_value(browser, "the title", title, "Tessera · Atelier").await?;
         studio.type_prompt("a lake named Title").await?;
         browser.press(&by("button", "Generate")).await?;
         browser.find(&by("button", "Run again")).await?;
         browser.press(&by("link", "Tasks")).await?;
-        becomes(browser, "the title", title, "Tasks · Atelier").await?;
+        wait_for_value(browser, "the title", title, "Tasks · Atelier").await?;
         browser
             .press(&containing("link", "a lake named Title"))
             .await?;
         let of_task = "a lake named Title · Tessera · Atelier";
-        becomes(browser, "the title", title, of_task).await?;
+        wait_for_value(browser, "the title", title, of_task).await?;
         browser.press(&by("link", "Models")).await?;
-        becomes(browser, "the title", title, "Atelier").await
+        wait_for_value(browser, "the title", title, "Atelier").await
     })
     .await;
 }

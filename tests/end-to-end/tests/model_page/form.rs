@@ -5,7 +5,7 @@ use atelier_end_to_end::Result;
 use atelier_end_to_end::browser::Browser;
 use atelier_end_to_end::engine::Capability;
 use atelier_end_to_end::find::{by, starting};
-use atelier_end_to_end::wait::becomes;
+use atelier_end_to_end::wait::wait_for_value;
 use fantoccini::actions::{InputSource, MOUSE_BUTTON_LEFT, MouseActions, PointerAction};
 use fantoccini::key::Key;
 use std::time::Duration;
@@ -45,7 +45,7 @@ async fn press_outside_sheet_collapses_it() {
             studio.wait_until_open().await?;
             studio.type_prompt("amber").await?;
             browser.press(&by("button", "Generate")).await?;
-            browser.find_for(&by("button", "Download"), TIMEOUT).await?;
+            browser.find_with_limit(&by("button", "Download"), TIMEOUT).await?;
             browser.run("document.activeElement.blur()", vec![]).await?;
             let state = "
             const form = document.querySelector('form[aria-label=Input]');
@@ -55,19 +55,19 @@ async fn press_outside_sheet_collapses_it() {
             const isCollapsed = form.querySelector('.unfold').checkVisibility();
             return [isCollapsed ? 'collapsed' : 'open', isShaded ? 'shaded' : 'clear', ring].join()";
             for has_parameters in [false, true] {
-                becomes(browser, "the collapsed form", state, "collapsed,clear,none").await?;
+                wait_for_value(browser, "the collapsed form", state, "collapsed,clear,none").await?;
                 if has_parameters {
                     browser.press(&by("button", "Show the form")).await?;
-                    becomes(browser, "the expanded form, again", state, "open,shaded,none").await?;
+                    wait_for_value(browser, "the expanded form, again", state, "open,shaded,none").await?;
                     browser.find(&by("spinbutton", "panes")).await?;
                 } else {
                     browser.press(&starting("textbox", "prompt")).await?;
-                    becomes(browser, "the expanded form", state, "open,shaded,none").await?;
+                    wait_for_value(browser, "the expanded form", state, "open,shaded,none").await?;
                 }
                 // The backdrop also covers the page header: the press does not reach it.
                 press_at(browser, 60.0, 30.0).await?;
             }
-            becomes(browser, "the form collapsed again", state, "collapsed,clear,none").await?;
+            wait_for_value(browser, "the form collapsed again", state, "collapsed,clear,none").await?;
             browser.find(&by("heading", "Tessera")).await?;
             Ok(())
         },
@@ -91,7 +91,7 @@ async fn generate_stays_in_viewport_when_form_expands_on_phone() {
                 const form = document.querySelector('form[aria-label=Input]');
                 const { top, bottom } = form.querySelector('[type=submit]').getBoundingClientRect();
                 return top > 0 && bottom <= innerHeight ? 'in sight' : `${top} to ${bottom} of ${innerHeight}`";
-            becomes(browser, "Generate", state, "in sight").await?;
+            wait_for_value(browser, "Generate", state, "in sight").await?;
         }
         Ok(())
     })
@@ -113,14 +113,14 @@ async fn tab_moves_between_fields_and_f1_explains_focused_field() {
             const at = document.activeElement;
             const fields = [...document.querySelectorAll('.form .field')];
             return `${at.matches('input, select')} ${fields.indexOf(at.closest('.field'))}`";
-            becomes(browser, "the focus after Tab", place, "true 1").await?;
+            wait_for_value(browser, "the focus after Tab", place, "true 1").await?;
             let explained = "
             const hint = document.activeElement.closest('.field').querySelector('.hint');
             return !hint.classList.contains('visually-hidden')";
-            becomes(browser, "the explanation", explained, false).await?;
+            wait_for_value(browser, "the explanation", explained, false).await?;
             let focused = browser.client.active_element().await?;
             focused.send_keys(&char::from(Key::F1).to_string()).await?;
-            becomes(browser, "the explanation", explained, true).await
+            wait_for_value(browser, "the explanation", explained, true).await
         },
     )
     .await;
@@ -156,9 +156,9 @@ async fn reset_button_causes_no_layout_shift() {
             let back = by("button", "Back to the default");
             browser.find(&back).await?;
             let what = format!("the field at {width}");
-            becomes(browser, &what, note, before.as_str()).await?;
+            wait_for_value(browser, &what, note, before.as_str()).await?;
             browser.press(&back).await?;
-            browser.find_gone(&back).await?;
+            browser.wait_until_gone(&back).await?;
             // Guards against a reset button at a field that has its default value.
             for (value, is_changed) in [("2", true), ("1", false)] {
                 browser
@@ -166,7 +166,7 @@ async fn reset_button_causes_no_layout_shift() {
                     .await?;
                 match is_changed {
                     true => browser.find(&back).await.map(|_| ())?,
-                    false => browser.find_gone(&back).await?,
+                    false => browser.wait_until_gone(&back).await?,
                 }
             }
         }
@@ -196,9 +196,9 @@ async fn opening_help_keeps_form_width() {
             let before = browser.run(widths, vec![]).await?;
             let open = "document.querySelectorAll('.explain').forEach(it => it.click());
                 return String(document.querySelectorAll('.explain[aria-expanded=true]').length > 3)";
-            becomes(browser, "the help", open, "true").await?;
+            wait_for_value(browser, "the help", open, "true").await?;
             let what = format!("the fields at {width}");
-            becomes(browser, &what, widths, before.as_str()).await?;
+            wait_for_value(browser, &what, widths, before.as_str()).await?;
         }
         Ok(())
     })
@@ -228,9 +228,9 @@ async fn cleared_form_shows_no_problems() {
             }
             browser.press(&by("button", "Generate")).await?;
             let count = if view == "Form" { "4" } else { "2" };
-            becomes(browser, "marked fields", marked, count).await?;
+            wait_for_value(browser, "marked fields", marked, count).await?;
             browser.press(&by("button", "Clear form")).await?;
-            becomes(browser, "marked fields of the cleared form", marked, "0").await?;
+            wait_for_value(browser, "marked fields of the cleared form", marked, "0").await?;
         }
         Ok(())
     })
@@ -251,15 +251,15 @@ async fn problem_is_listed_again_when_it_returns() {
             browser.press(&by("button", "Generate")).await?;
             let listed =
                 "return document.querySelectorAll('.form .summary:not([hidden]) li').length";
-            becomes(browser, "the problems", listed, 2).await?;
+            wait_for_value(browser, "the problems", listed, 2).await?;
             let at = "return document.activeElement.role";
             browser.find(&outputs).await?.send_keys(BACKSPACE).await?;
             browser.find(&outputs).await?.send_keys(BACKSPACE).await?;
             browser.find(&outputs).await?.send_keys("2").await?;
-            becomes(browser, "the problems left", listed, 1).await?;
+            wait_for_value(browser, "the problems left", listed, 1).await?;
             browser.find(&outputs).await?.send_keys("2").await?;
-            becomes(browser, "the problems", listed, 2).await?;
-            becomes(browser, "the focus", at, "spinbutton").await
+            wait_for_value(browser, "the problems", listed, 2).await?;
+            wait_for_value(browser, "the focus", at, "spinbutton").await
         },
     )
     .await;
@@ -279,14 +279,16 @@ async fn json_problems_are_shown_in_json_and_form() {
             let text = r#"{"prompt": "a lake", "num_outputs": 99, "foo": 1}"#;
             browser.fill(&by("textbox", "Input as JSON"), text).await?;
             browser.press(&by("radio", "JSON")).await?;
-            browser.see_text("no such parameter: foo", TIMEOUT).await?;
+            browser
+                .wait_for_text("no such parameter: foo", TIMEOUT)
+                .await?;
             let marked = "
             const marked = [...document.querySelectorAll('.form [aria-invalid=true]')];
             const seen = marked.filter(it => it.checkVisibility());
             return seen.map(it => it.id === 'input-json' ? 'the text' : it.role).join()";
-            becomes(browser, "marked fields", marked, "the text").await?;
+            wait_for_value(browser, "marked fields", marked, "the text").await?;
             browser.press(&by("radio", "Form")).await?;
-            becomes(browser, "marked fields of the form", marked, "spinbutton").await?;
+            wait_for_value(browser, "marked fields of the form", marked, "spinbutton").await?;
             // One press fixes a misspelled name.
             browser.press(&by("radio", "JSON")).await?;
             let text = r#"{"promt": "a sea", "foo": 1}"#;
@@ -294,14 +296,14 @@ async fn json_problems_are_shown_in_json_and_form() {
             // The name has no field, so the form shows the same message.
             browser.press(&by("radio", "Form")).await?;
             browser
-                .see_text("no such parameter: promt", TIMEOUT)
+                .wait_for_text("no such parameter: promt", TIMEOUT)
                 .await?;
             browser.press(&by("button", "Did you mean prompt?")).await?;
             browser.press(&by("radio", "JSON")).await?;
             browser.press(&by("button", "Remove foo")).await?;
             let text = "return document.getElementById('input-json').value.replace(/\\s+/g, ' ')";
-            becomes(browser, "the text", text, r#"{ "prompt": "a sea" }"#).await?;
-            browser.find_gone(&by("button", "Remove promt")).await
+            wait_for_value(browser, "the text", text, r#"{ "prompt": "a sea" }"#).await?;
+            browser.wait_until_gone(&by("button", "Remove promt")).await
         },
     )
     .await;
@@ -327,12 +329,12 @@ async fn json_problem_is_shown_once_and_cleared_with_text() {
             browser.press(&by("radio", "JSON")).await?;
             browser.fill(&text, "{").await?;
             browser.press(&by("button", "Generate")).await?;
-            becomes(browser, "messages after the press", messages, refused).await?;
+            wait_for_value(browser, "messages after the press", messages, refused).await?;
             browser.run("document.activeElement.blur()", vec![]).await?;
             browser
                 .press(&by("link", "The JSON needs a look"))
                 .await?;
-            becomes(browser, "messages after the link", messages, refused).await?;
+            wait_for_value(browser, "messages after the link", messages, refused).await?;
             match fix {
                 "text" => browser.fill(&text, "{}").await?,
                 "Discard the JSON" => {
@@ -342,14 +344,14 @@ async fn json_problem_is_shown_once_and_cleared_with_text() {
                 button => browser.press(&by("button", button)).await?,
             }
             browser.run("document.activeElement.blur()", vec![]).await?;
-            becomes(browser, "messages after the fix", messages, "").await?;
+            wait_for_value(browser, "messages after the fix", messages, "").await?;
         }
         // The same applies to valid JSON that can't be sent.
         browser.press(&by("radio", "JSON")).await?;
         browser.fill(&text, r#"{"prompt": "a", "foo": 1}"#).await?;
         browser.press(&by("button", "Generate")).await?;
         let refused = "Not sent, as the model has no such parameter: foo.,The JSON needs a look, at it";
-        becomes(browser, "messages about the values", messages, refused).await
+        wait_for_value(browser, "messages about the values", messages, refused).await
     })
     .await;
 }
@@ -377,52 +379,52 @@ async fn invalid_json_blocks_generate_until_repaired_or_discarded() {
             browser.press(&by("radio", "JSON")).await?;
             browser.paste(&text, &format!("{broken}}}")).await?;
             type_at_end(BACKSPACE).await?;
-            browser.see_text("a } is missing", TIMEOUT).await?;
-            becomes(browser, "the hint at Generate", hint, needs_a_look).await?;
+            browser.wait_for_text("a } is missing", TIMEOUT).await?;
+            wait_for_value(browser, "the hint at Generate", hint, needs_a_look).await?;
             // A reload keeps the text and the selected view.
             browser.reload().await?;
-            browser.see_text("a } is missing", TIMEOUT).await?;
-            becomes(browser, "the hint after a reload", hint, needs_a_look).await?;
+            browser.wait_for_text("a } is missing", TIMEOUT).await?;
+            wait_for_value(browser, "the hint after a reload", hint, needs_a_look).await?;
             browser.press(&by("radio", "Form")).await?;
-            browser.see_text(notice, TIMEOUT).await?;
-            becomes(browser, "the prompt", prompt, "a red fox").await?;
+            browser.wait_for_text(notice, TIMEOUT).await?;
+            wait_for_value(browser, "the prompt", prompt, "a red fox").await?;
             browser.press(&by("button", "Generate")).await?;
             let focused = "return document.activeElement.role";
-            becomes(browser, "the focus", focused, "alert").await?;
+            wait_for_value(browser, "the focus", focused, "alert").await?;
             studio.type_prompt("a green fox").await?;
             browser.reload().await?;
-            browser.see_text(notice, TIMEOUT).await?;
-            becomes(browser, "the prompt", prompt, "a green fox").await?;
-            becomes(browser, "the hint in the form", hint, needs_a_look).await?;
+            browser.wait_for_text(notice, TIMEOUT).await?;
+            wait_for_value(browser, "the prompt", prompt, "a green fox").await?;
+            wait_for_value(browser, "the hint in the form", hint, needs_a_look).await?;
             browser.press(&by("button", "Back to the JSON")).await?;
-            becomes(browser, "the text", written, broken).await?;
+            wait_for_value(browser, "the text", written, broken).await?;
             browser
-                .see_text("The form was changed since", TIMEOUT)
+                .wait_for_text("The form was changed since", TIMEOUT)
                 .await?;
             let focused = "return document.activeElement.id";
-            becomes(browser, "the focus", focused, "input-json").await?;
+            wait_for_value(browser, "the focus", focused, "input-json").await?;
             browser.press(&by("radio", "Form")).await?;
             browser.press(&by("button", "Discard the JSON")).await?;
-            becomes(browser, "the hint in the form", hint, "").await?;
+            wait_for_value(browser, "the hint in the form", hint, "").await?;
             browser.press(&by("radio", "JSON")).await?;
             let value = "return JSON.parse(document.querySelector('#input-json').value).prompt";
-            becomes(browser, "the text", value, "a green fox").await?;
+            wait_for_value(browser, "the text", value, "a green fox").await?;
             // A repaired text is used again.
             type_at_end(BACKSPACE).await?;
             browser.press(&by("radio", "Form")).await?;
-            browser.see_text(notice, TIMEOUT).await?;
+            browser.wait_for_text(notice, TIMEOUT).await?;
             studio.type_prompt("a blue fox").await?;
             browser.press(&by("radio", "JSON")).await?;
             browser
-                .see_text("The form was changed since", TIMEOUT)
+                .wait_for_text("The form was changed since", TIMEOUT)
                 .await?;
             type_at_end("}").await?;
             browser.press(&by("radio", "Form")).await?;
-            becomes(browser, "the prompt", prompt, "a green fox").await?;
+            wait_for_value(browser, "the prompt", prompt, "a green fox").await?;
             assert!(studio.generate_calls().is_empty(), "a call was sent");
             browser.press(&by("button", "Generate")).await?;
             studio.wait_for_sent(1).await?;
-            assert_eq!(studio.prompts_sent(), ["a green fox"]);
+            assert_eq!(studio.sent_prompts(), ["a green fox"]);
             Ok(())
         },
     )
@@ -444,7 +446,7 @@ async fn words_are_outlined_in_place_in_both_text_directions() {
                 return left > middle ? 'right' : right < middle ? 'left' : 'middle';
             }).join()";
             studio.type_prompt("חלון rose\na rose").await?;
-            becomes(
+            wait_for_value(
                 studio.browser,
                 "the sides of the outlines",
                 sides,

@@ -3,7 +3,7 @@
 use atelier_end_to_end::find::{by, containing};
 use atelier_end_to_end::service::Service;
 use atelier_end_to_end::story::drive;
-use atelier_end_to_end::wait::becomes;
+use atelier_end_to_end::wait::wait_for_value;
 
 use crate::studio::TIMEOUT;
 
@@ -12,7 +12,7 @@ use crate::studio::TIMEOUT;
 #[tokio::test(flavor = "multi_thread")]
 async fn missing_pages_have_title_and_short_content() {
     drive("missing_pages_have_title_and_short_content", async |browser| {
-        let service = Service::with_site(&["--speed", "0"]).await?;
+        let service = Service::start_with_site(&["--speed", "0"]).await?;
         browser.set_size(1440, 900).await?;
         let titles = "
             const titles = [...document.querySelectorAll('h1')].filter(it => it.getBoundingClientRect().height > 20);
@@ -23,8 +23,8 @@ async fn missing_pages_have_title_and_short_content() {
         ] {
             let address = format!("{}{path}", service.address());
             browser.open(&address).await?;
-            browser.see_text("at this address in this browser.", TIMEOUT).await?;
-            becomes(browser, "the title", titles, title).await?;
+            browser.wait_for_text("at this address in this browser.", TIMEOUT).await?;
+            wait_for_value(browser, "the title", titles, title).await?;
         }
         let offered = "
             const inSight = [...document.querySelectorAll('main :is(a, button, input)')].filter(it => it.checkVisibility());
@@ -35,9 +35,9 @@ async fn missing_pages_have_title_and_short_content() {
         for mode in ["", "?mode=batch", "?mode=integrations"] {
             let address = format!("{}/models/image/nothing{mode}", service.address());
             browser.open(&address).await?;
-            browser.see_text("The service has no model image/nothing.", TIMEOUT).await?;
-            becomes(browser, "the offered actions", offered, "All models,image,Show all models").await?;
-            becomes(browser, "the height of the page", size, "small").await?;
+            browser.wait_for_text("The service has no model image/nothing.", TIMEOUT).await?;
+            wait_for_value(browser, "the offered actions", offered, "All models,image,Show all models").await?;
+            wait_for_value(browser, "the height of the page", size, "small").await?;
         }
         browser.press(&by("link", "Show all models")).await?;
         browser.find(&by("heading", "Models")).await?;
@@ -50,14 +50,14 @@ async fn missing_pages_have_title_and_short_content() {
 #[tokio::test(flavor = "multi_thread")]
 async fn retry_is_placed_below_error() {
     drive("retry_is_placed_below_error", async |browser| {
-        let service = Service::with_site(&["--speed", "0"]).await?;
+        let service = Service::start_with_site(&["--speed", "0"]).await?;
         browser.set_size(1440, 900).await?;
         let address = service.address();
         browser.open(&format!("{address}/models/image/strata")).await?;
         let prompt = atelier_end_to_end::find::starting("textbox", "prompt");
         browser.fill(&prompt, "a storm [fail]").await?;
         browser.press(&by("button", "Generate")).await?;
-        browser.find_for(&by("button", "Retry"), TIMEOUT).await?;
+        browser.find_with_limit(&by("button", "Retry"), TIMEOUT).await?;
         browser.press(&by("link", "Tasks")).await?;
         browser.press(&containing("link", "a storm")).await?;
         let distance = "
@@ -68,7 +68,7 @@ async fn retry_is_placed_below_error() {
             return below >= 0 && below < 40 && Math.abs(offset) < 24 ? 'below it' : `${below} px below, ${offset} px to the right`";
         for width in [1440, 768, 360] {
             browser.set_size(width, 900).await?;
-            becomes(browser, "Retry", distance, "below it").await?;
+            wait_for_value(browser, "Retry", distance, "below it").await?;
         }
         Ok(())
     })
@@ -81,16 +81,16 @@ async fn no_account_needed_is_shown_only_for_reached_service() {
     drive(
         "no_account_needed_is_shown_only_for_reached_service",
         async |browser| {
-            let service = Service::with_site(&["--speed", "0"]).await?;
+            let service = Service::start_with_site(&["--speed", "0"]).await?;
             browser
                 .open(&format!("{}/settings", service.address()))
                 .await?;
-            browser.see_text("No account needed.", TIMEOUT).await?;
+            browser.wait_for_text("No account needed.", TIMEOUT).await?;
             let address = by("textbox", "Service address");
             browser.fill(&address, "https://elsewhere.example").await?;
             let shows_it =
                 "return document.querySelector('main').innerText.includes('No account needed.')";
-            becomes(browser, "whether the text is shown", shows_it, false).await
+            wait_for_value(browser, "whether the text is shown", shows_it, false).await
         },
     )
     .await;

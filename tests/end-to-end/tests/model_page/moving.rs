@@ -3,7 +3,7 @@
 use crate::studio::{MODEL, Studio, run_steps};
 use atelier_end_to_end::Result;
 use atelier_end_to_end::find::{Query, by, starting};
-use atelier_end_to_end::wait::becomes;
+use atelier_end_to_end::wait::wait_for_value;
 use fantoccini::actions::{InputSource, MOUSE_BUTTON_LEFT, MouseActions, PointerAction};
 use std::time::Duration;
 
@@ -59,19 +59,19 @@ async fn press_reaches_generate_when_blur_moves_it() {
         let typed = r#"{"promt":"a"}"#;
         write(studio, &text, typed).await?;
         press_generate(studio, 1).await?;
-        becomes(browser, "the focus", FOCUSED, "input-json").await?;
+        wait_for_value(browser, "the focus", FOCUSED, "input-json").await?;
         browser.find(&by("button", FIX)).await?;
         studio.open(MODEL).await?;
         write(studio, &text, typed).await?;
         press_generate(studio, 2).await?;
         browser.find(&by("button", FIX)).await?;
-        becomes(browser, "the text", TEXT, typed).await?;
+        wait_for_value(browser, "the text", TEXT, typed).await?;
         // In the form, the press moves the focus to the invalid field.
         write(studio, &text, r#"{"prompt":"a"}"#).await?;
         browser.press(&by("radio", "Form")).await?;
         write(studio, &starting("spinbutton", "num_outputs"), "99").await?;
         press_generate(studio, 1).await?;
-        becomes(browser, "the focus", FOCUSED, "spinbutton").await
+        wait_for_value(browser, "the focus", FOCUSED, "spinbutton").await
     })
     .await;
 }
@@ -88,12 +88,12 @@ async fn json_fixes_can_be_undone_by_browser() {
         browser.press(&by("radio", "JSON")).await?;
         browser.press(&by("button", "Did you mean prompt?")).await?;
         browser.press(&by("button", "Remove foo")).await?;
-        becomes(browser, "the text", TEXT, r#"{ "prompt": "a sea" }"#).await?;
+        wait_for_value(browser, "the text", TEXT, r#"{ "prompt": "a sea" }"#).await?;
         browser.find(&text).await?.click().await?;
         for before in [r#"{ "prompt": "a sea", "foo": 1 }"#, typed] {
             // Does what Ctrl+Z does. Some drivers can't press it.
             browser.run("document.execCommand('undo')", vec![]).await?;
-            becomes(browser, "the previous text", TEXT, before).await?;
+            wait_for_value(browser, "the previous text", TEXT, before).await?;
         }
         // The restored text is checked again.
         browser.press(&by("radio", "JSON")).await?;
@@ -115,7 +115,7 @@ async fn leaving_page_during_picture_hover_does_not_crash() {
             studio.type_prompt("a").await?;
             browser.press(&by("button", "Generate")).await?;
             let shown = "return !!document.querySelector('.task .picture img')?.naturalWidth";
-            becomes(browser, "the picture is shown", shown, true).await?;
+            wait_for_value(browser, "the picture is shown", shown, true).await?;
             let leave = "
             const entered = new PointerEvent('pointerenter', { pointerType: 'mouse' });
             document.querySelector('.task .picture').dispatchEvent(entered);

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use atelier_end_to_end::fault::{Fault, Rule};
 use atelier_end_to_end::find::by;
-use atelier_end_to_end::wait::becomes;
+use atelier_end_to_end::wait::wait_for_value;
 
 use crate::studio::{MODEL, TIMEOUT, run_steps};
 
@@ -33,20 +33,20 @@ async fn notifications_are_offered_for_slow_task() {
             studio.type_prompt("a slow window").await?;
             browser.press(&by("button", "Generate")).await?;
             browser
-                .see_text("You can close this page.", TIMEOUT)
+                .wait_for_text("You can close this page.", TIMEOUT)
                 .await?;
             let offers = "return document.querySelectorAll('.notification-offer').length";
             studio.advance_clock(Duration::from_secs(15)).await?;
-            becomes(browser, "offers after 15 s", offers, 0).await?;
+            wait_for_value(browser, "offers after 15 s", offers, 0).await?;
             studio
                 .proxy
-                .let_pass(browser, Duration::from_secs(8))
+                .advance_clock_by_seconds(browser, Duration::from_secs(8))
                 .await?;
             browser
-                .see_text("This takes a while. Get a notification if", TIMEOUT)
+                .wait_for_text("This takes a while. Get a notification if", TIMEOUT)
                 .await?;
             let requested = "return Boolean(window.requested)";
-            becomes(
+            wait_for_value(
                 browser,
                 "whether the browser has requested",
                 requested,
@@ -54,20 +54,20 @@ async fn notifications_are_offered_for_slow_task() {
             )
             .await?;
             browser.press(&by("button", "Notify me")).await?;
-            becomes(
+            wait_for_value(
                 browser,
                 "whether the browser has requested",
                 requested,
                 true,
             )
             .await?;
-            becomes(browser, "offers after the answer", offers, 0).await?;
+            wait_for_value(browser, "offers after the answer", offers, 0).await?;
             // Settings shows the same choice.
             browser.open(&studio.address("/settings")).await?;
             let label = "Notify me when a task ends while this page is hidden";
             browser.find(&by("checkbox", label)).await?;
             let ticked = "return document.querySelector('#notify').checked";
-            becomes(browser, "the setting", ticked, true).await?;
+            wait_for_value(browser, "the setting", ticked, true).await?;
             studio.proxy.clear();
             browser.open(&studio.address(MODEL)).await
         },

@@ -6,7 +6,7 @@ use crate::studio::{Studio, run_steps};
 use atelier_end_to_end::Result;
 use atelier_end_to_end::engine::Capability;
 use atelier_end_to_end::find::{by, starting};
-use atelier_end_to_end::wait::becomes;
+use atelier_end_to_end::wait::wait_for_value;
 use fantoccini::key::Key;
 use serde_json::{Value, json};
 
@@ -52,21 +52,22 @@ async fn generate_is_in_viewport_of_small_phone() {
                 for (path, heading) in PAGES {
                     let what = |when: &str| format!("{heading} at {width}×{height} {when}");
                     open(studio, path, heading).await?;
-                    becomes(browser, &what("on load"), GENERATE_IN_VIEWPORT, "in sight").await?;
+                    wait_for_value(browser, &what("on load"), GENERATE_IN_VIEWPORT, "in sight")
+                        .await?;
                     browser
                         .run(
                             "document.querySelector('form[aria-label=Input] textarea').focus()",
                             vec![],
                         )
                         .await?;
-                    becomes(
+                    wait_for_value(
                         browser,
                         &what("at the prompt"),
                         GENERATE_IN_VIEWPORT,
                         "in sight",
                     )
                     .await?;
-                    becomes(
+                    wait_for_value(
                         browser,
                         &what("at the prompt, itself"),
                         FOCUS_IN_VIEWPORT,
@@ -75,7 +76,7 @@ async fn generate_is_in_viewport_of_small_phone() {
                     .await?;
                     browser.press(&by("button", "Generate")).await?;
                     browser.find(&starting("textbox", "prompt")).await?;
-                    becomes(
+                    wait_for_value(
                         browser,
                         &what("with one problem"),
                         GENERATE_IN_VIEWPORT,
@@ -85,9 +86,9 @@ async fn generate_is_in_viewport_of_small_phone() {
                     browser.run(TWO_PROBLEMS, vec![]).await?;
                     browser.press(&by("button", "Generate")).await?;
                     browser
-                        .see_text("Not sent.", crate::studio::TIMEOUT)
+                        .wait_for_text("Not sent.", crate::studio::TIMEOUT)
                         .await?;
-                    becomes(
+                    wait_for_value(
                         browser,
                         &what("with several"),
                         GENERATE_IN_VIEWPORT,
@@ -119,17 +120,17 @@ async fn back_button_collapses_parameter_sheet_first() {
             let path = "return location.pathname + location.search";
             let expanded = "/models/image/tessera?sheet=more";
             browser.run(toggle, vec![]).await?;
-            becomes(browser, "the address", path, expanded).await?;
+            wait_for_value(browser, "the address", path, expanded).await?;
             browser.client.back().await?;
-            becomes(browser, "the sheet after Back", is_open, false).await?;
-            becomes(browser, "the address", path, "/models/image/tessera").await?;
+            wait_for_value(browser, "the sheet after Back", is_open, false).await?;
+            wait_for_value(browser, "the address", path, "/models/image/tessera").await?;
             // Collapsing it another way leaves no history entry.
             browser.run(toggle, vec![]).await?;
-            becomes(browser, "the address", path, expanded).await?;
+            wait_for_value(browser, "the address", path, expanded).await?;
             browser.run(toggle, vec![]).await?;
-            becomes(browser, "the address", path, "/models/image/tessera").await?;
+            wait_for_value(browser, "the address", path, "/models/image/tessera").await?;
             browser.client.back().await?;
-            becomes(browser, "the address", path, "/").await
+            wait_for_value(browser, "the address", path, "/").await
         },
     )
     .await;
@@ -152,7 +153,7 @@ async fn sheet_closes_by_close_button_and_by_dragging_handle() {
             const { top, width } = document.querySelector('.sheet-handle').getBoundingClientRect();
             return width && top > 0 ? 'in sight' : 'hidden'";
             let form = browser.find(&by("form", "Input")).await?;
-            becomes(
+            wait_for_value(
                 browser,
                 "the handle of the collapsed form",
                 handle,
@@ -160,20 +161,20 @@ async fn sheet_closes_by_close_button_and_by_dragging_handle() {
             )
             .await?;
             browser.run(expand, vec![]).await?;
-            becomes(browser, "the handle", handle, "in sight").await?;
+            wait_for_value(browser, "the handle", handle, "in sight").await?;
             browser.press(&by("button", "Close").within(&form)).await?;
-            becomes(browser, "the sheet after Close", is_open, false).await?;
+            wait_for_value(browser, "the sheet after Close", is_open, false).await?;
             let query = "return location.search";
-            becomes(browser, "the address after Close", query, "").await?;
+            wait_for_value(browser, "the address after Close", query, "").await?;
             browser.run(expand, vec![]).await?;
-            becomes(browser, "the sheet", is_open, true).await?;
-            becomes(browser, "the handle", handle, "in sight").await?;
+            wait_for_value(browser, "the sheet", is_open, true).await?;
+            wait_for_value(browser, "the handle", handle, "in sight").await?;
             let (x, y) = browser.middle_of(".sheet-handle").await?;
             browser.touch_start((x, y)).await?;
             browser.touch_move((x, y + 60.0)).await?;
             browser.touch_end().await?;
-            becomes(browser, "the sheet after dragging it down", is_open, false).await?;
-            becomes(browser, "the handle", handle, "hidden").await
+            wait_for_value(browser, "the sheet after dragging it down", is_open, false).await?;
+            wait_for_value(browser, "the handle", handle, "hidden").await
         },
     )
     .await;
@@ -198,7 +199,7 @@ async fn generate_result(studio: &Studio<'_>) -> Result<()> {
     studio.type_prompt("a phone's result").await?;
     browser.press(&by("button", "Generate")).await?;
     browser.find(&by("button", "Show large")).await?;
-    becomes(browser, "the form", FORM, "a bar").await
+    wait_for_value(browser, "the form", FORM, "a bar").await
 }
 
 /// Guards against a sheet that stays open over the new result.
@@ -212,16 +213,16 @@ async fn generate_closes_sheet_that_covers_result() {
         let scroll = "scrollTo(0, document.documentElement.scrollHeight)";
         browser.run(scroll, vec![]).await?;
         browser.run(EXPAND, vec![]).await?;
-        becomes(browser, "the form", FORM, "a sheet").await?;
+        wait_for_value(browser, "the form", FORM, "a sheet").await?;
         browser.press(&by("button", "Generate")).await?;
         studio.wait_for_sent(2).await?;
-        becomes(browser, "the sheet after Generate", IS_OPEN, false).await?;
-        becomes(browser, "the form", FORM, "a bar").await?;
-        becomes(browser, "the address", ADDRESS, "/models/image/tessera").await?;
+        wait_for_value(browser, "the sheet after Generate", IS_OPEN, false).await?;
+        wait_for_value(browser, "the form", FORM, "a bar").await?;
+        wait_for_value(browser, "the address", ADDRESS, "/models/image/tessera").await?;
         let result = "
             const { top } = document.querySelector('.result').getBoundingClientRect();
             return top >= 0 && top < innerHeight / 2 ? 'in sight' : `from ${top}`";
-        becomes(browser, "the result", result, "in sight").await
+        wait_for_value(browser, "the result", result, "in sight").await
     })
     .await;
 }
@@ -236,15 +237,15 @@ async fn ctrl_enter_in_prompt_closes_sheet_that_covers_result() {
         let browser = studio.browser;
         generate_result(studio).await?;
         browser.run(FOCUS_PROMPT, vec![]).await?;
-        becomes(browser, "the form", FORM, "a sheet").await?;
+        wait_for_value(browser, "the form", FORM, "a sheet").await?;
         let send = "
             const init = { key: 'Enter', ctrlKey: true, bubbles: true, cancelable: true };
             document.activeElement.dispatchEvent(new KeyboardEvent('keydown', init))";
         browser.run(send, vec![]).await?;
         studio.wait_for_sent(2).await?;
-        becomes(browser, "the form after sending", FORM, "a bar").await?;
+        wait_for_value(browser, "the form after sending", FORM, "a bar").await?;
         let focused = "return document.activeElement.textContent.trim()";
-        becomes(browser, "the focus", focused, "Generate").await
+        wait_for_value(browser, "the focus", focused, "Generate").await
     })
     .await;
 }
@@ -262,12 +263,12 @@ async fn form_with_load_notice_can_be_collapsed() {
         browser.press_in_menu(&by("button", "Edit")).await?;
         browser.find(&restore).await?;
         browser.run(FOCUS_PROMPT, vec![]).await?;
-        becomes(browser, "the form", FORM, "a sheet").await?;
+        wait_for_value(browser, "the form", FORM, "a sheet").await?;
         let form = browser.find(&by("form", "Input")).await?;
         browser.press(&by("button", "Close").within(&form)).await?;
-        becomes(browser, "the form after Close", FORM, "a bar").await?;
+        wait_for_value(browser, "the form after Close", FORM, "a bar").await?;
         browser.run("document.activeElement.blur()", vec![]).await?;
-        becomes(browser, "the form after a tap elsewhere", FORM, "a bar").await?;
+        wait_for_value(browser, "the form after a tap elsewhere", FORM, "a bar").await?;
         studio.type_prompt("a third one").await?;
         browser.run("document.activeElement.blur()", vec![]).await?;
         browser.press_in_menu(&by("button", "Edit")).await?;
@@ -286,20 +287,20 @@ async fn back_button_closes_sheet_over_result_in_one_step() {
         generate_result(studio).await?;
         let address = "/models/image/tessera?sheet=more";
         browser.press(&by("button", "Show the form")).await?;
-        becomes(browser, "the address", ADDRESS, address).await?;
-        becomes(browser, "the form", FORM, "a sheet").await?;
+        wait_for_value(browser, "the address", ADDRESS, address).await?;
+        wait_for_value(browser, "the form", FORM, "a sheet").await?;
         browser.client.back().await?;
-        becomes(browser, "the form after Back", FORM, "a bar").await?;
-        becomes(browser, "the address", ADDRESS, "/models/image/tessera").await?;
+        wait_for_value(browser, "the form after Back", FORM, "a bar").await?;
+        wait_for_value(browser, "the address", ADDRESS, "/models/image/tessera").await?;
         let focused = "return document.activeElement.ariaLabel";
-        becomes(browser, "the focus", focused, "Show the form").await?;
+        wait_for_value(browser, "the focus", focused, "Show the form").await?;
         // The Close button does the same.
         browser.press(&by("button", "Show the form")).await?;
-        becomes(browser, "the address", ADDRESS, address).await?;
+        wait_for_value(browser, "the address", ADDRESS, address).await?;
         let form = browser.find(&by("form", "Input")).await?;
         browser.press(&by("button", "Close").within(&form)).await?;
-        becomes(browser, "the form after Close", FORM, "a bar").await?;
-        becomes(browser, "the focus", focused, "Show the form").await
+        wait_for_value(browser, "the form after Close", FORM, "a bar").await?;
+        wait_for_value(browser, "the focus", focused, "Show the form").await
     })
     .await;
 }
@@ -329,11 +330,11 @@ async fn back_button_and_escape_close_sheet_opened_by_prompt() {
         for (opens, address) in [("prompt", "?sheet=form"), ("More", "?sheet=more")] {
             for closes in ["Back", "Escape"] {
                 browser.press(&starting("textbox", "prompt")).await?;
-                becomes(browser, "the form", FORM, "a sheet").await?;
+                wait_for_value(browser, "the form", FORM, "a sheet").await?;
                 if opens == "More" {
                     browser.run(EXPAND, vec![]).await?;
                 }
-                becomes(
+                wait_for_value(
                     browser,
                     "the address",
                     ADDRESS,
@@ -345,14 +346,14 @@ async fn back_button_and_escape_close_sheet_opened_by_prompt() {
                     _ => press_escape(studio).await?,
                 }
                 let what = format!("the form opened by {opens} after {closes}");
-                becomes(browser, &what, FORM, "a bar").await?;
-                becomes(browser, "the address", ADDRESS, page).await?;
-                becomes(browser, "the focus", FOCUSED, SHOW_FORM).await?;
+                wait_for_value(browser, &what, FORM, "a bar").await?;
+                wait_for_value(browser, "the address", ADDRESS, page).await?;
+                wait_for_value(browser, "the focus", FOCUSED, SHOW_FORM).await?;
             }
         }
         // Collapsing it another way leaves no history entry.
         browser.press(&starting("textbox", "prompt")).await?;
-        becomes(
+        wait_for_value(
             browser,
             "the address",
             ADDRESS,
@@ -360,7 +361,7 @@ async fn back_button_and_escape_close_sheet_opened_by_prompt() {
         )
         .await?;
         browser.run("document.activeElement.blur()", vec![]).await?;
-        becomes(browser, "the address", ADDRESS, page).await
+        wait_for_value(browser, "the address", ADDRESS, page).await
     })
     .await;
 }
@@ -376,25 +377,25 @@ async fn back_button_and_escape_close_presets_before_sheet() {
         let page = "/models/image/tessera";
         let sheet = format!("{page}?sheet=more");
         browser.press(&by("button", SHOW_FORM)).await?;
-        becomes(browser, "the address", ADDRESS, sheet.as_str()).await?;
+        wait_for_value(browser, "the address", ADDRESS, sheet.as_str()).await?;
         for closes in ["Back", "Escape"] {
             browser.press(&by("button", "Presets")).await?;
             browser.find(&by("dialog", "Presets")).await?;
             let address = format!("{sheet}&presets=open");
-            becomes(browser, "the address", ADDRESS, address.as_str()).await?;
+            wait_for_value(browser, "the address", ADDRESS, address.as_str()).await?;
             match closes {
                 "Back" => browser.client.back().await?,
                 _ => press_escape(studio).await?,
             }
-            browser.find_gone(&by("dialog", "Presets")).await?;
-            becomes(browser, "the address", ADDRESS, sheet.as_str()).await?;
-            becomes(browser, "the form", FORM, "a sheet").await?;
-            becomes(browser, "the focus", FOCUSED, "Presets").await?;
+            browser.wait_until_gone(&by("dialog", "Presets")).await?;
+            wait_for_value(browser, "the address", ADDRESS, sheet.as_str()).await?;
+            wait_for_value(browser, "the form", FORM, "a sheet").await?;
+            wait_for_value(browser, "the focus", FOCUSED, "Presets").await?;
         }
         press_escape(studio).await?;
-        becomes(browser, "the form", FORM, "a bar").await?;
-        becomes(browser, "the address", ADDRESS, page).await?;
-        becomes(browser, "the focus", FOCUSED, SHOW_FORM).await
+        wait_for_value(browser, "the form", FORM, "a bar").await?;
+        wait_for_value(browser, "the address", ADDRESS, page).await?;
+        wait_for_value(browser, "the focus", FOCUSED, SHOW_FORM).await
     })
     .await;
 }
@@ -416,28 +417,28 @@ async fn presets_and_sheet_leave_no_history_entry_after_reload_or_forward() {
             browser.press(&by("button", "Presets")).await?;
             browser.find(&presets).await?;
             let address = format!("{page}?sheet=more&presets=open");
-            becomes(browser, "the address", ADDRESS, address.as_str()).await?;
+            wait_for_value(browser, "the address", ADDRESS, address.as_str()).await?;
             match action {
                 "Reload" => browser.reload().await?,
                 _ => {
                     browser.client.back().await?;
-                    browser.find_gone(&presets).await?;
+                    browser.wait_until_gone(&presets).await?;
                     browser.client.forward().await?;
                 }
             }
             browser.find(&presets).await?;
-            becomes(browser, "the address", ADDRESS, address.as_str()).await?;
+            wait_for_value(browser, "the address", ADDRESS, address.as_str()).await?;
             press_escape(studio).await?;
-            browser.find_gone(&presets).await?;
+            browser.wait_until_gone(&presets).await?;
             let sheet = format!("{page}?sheet=more");
-            becomes(browser, action, ADDRESS, sheet.as_str()).await?;
-            becomes(browser, action, FORM, "a sheet").await?;
+            wait_for_value(browser, action, ADDRESS, sheet.as_str()).await?;
+            wait_for_value(browser, action, FORM, "a sheet").await?;
             press_escape(studio).await?;
-            becomes(browser, action, FORM, "a bar").await?;
-            becomes(browser, action, ADDRESS, page).await?;
+            wait_for_value(browser, action, FORM, "a bar").await?;
+            wait_for_value(browser, action, ADDRESS, page).await?;
         }
         browser.client.back().await?;
-        becomes(browser, "the previous page", ADDRESS, "/").await
+        wait_for_value(browser, "the previous page", ADDRESS, "/").await
     })
     .await;
 }
@@ -456,25 +457,25 @@ async fn json_input_collapses_like_form() {
         browser.press(&by("radio", "JSON")).await?;
         browser.find(&text).await?;
         for closes in ["Back", "Escape"] {
-            becomes(browser, "the form", FORM, "a sheet").await?;
+            wait_for_value(browser, "the form", FORM, "a sheet").await?;
             match closes {
                 "Back" => browser.client.back().await?,
                 _ => press_escape(studio).await?,
             }
-            becomes(browser, "the form", FORM, "a bar").await?;
-            becomes(browser, "the address", ADDRESS, page).await?;
-            becomes(browser, "the focus", FOCUSED, SHOW_FORM).await?;
+            wait_for_value(browser, "the form", FORM, "a bar").await?;
+            wait_for_value(browser, "the address", ADDRESS, page).await?;
+            wait_for_value(browser, "the focus", FOCUSED, SHOW_FORM).await?;
             browser.press(&text).await?;
         }
         // Pressing Generate opens the invalid text.
-        becomes(browser, "the form", FORM, "a sheet").await?;
+        wait_for_value(browser, "the form", FORM, "a sheet").await?;
         browser.fill(&text, "{").await?;
         press_escape(studio).await?;
-        becomes(browser, "the form", FORM, "a bar").await?;
+        wait_for_value(browser, "the form", FORM, "a bar").await?;
         browser.press(&by("button", "Generate")).await?;
-        becomes(browser, "the form", FORM, "a sheet").await?;
+        wait_for_value(browser, "the form", FORM, "a sheet").await?;
         let focused = "return document.activeElement.id";
-        becomes(browser, "the focus", focused, "input-json").await
+        wait_for_value(browser, "the focus", focused, "input-json").await
     })
     .await;
 }
@@ -491,9 +492,9 @@ async fn widening_window_removes_sheet_from_address() {
             studio.open("/models/image/tessera").await?;
             browser.run(EXPAND, vec![]).await?;
             let sheet = "/models/image/tessera?sheet=more";
-            becomes(browser, "the address", ADDRESS, sheet).await?;
+            wait_for_value(browser, "the address", ADDRESS, sheet).await?;
             browser.set_size(1280, 900).await?;
-            becomes(browser, "the address", ADDRESS, "/models/image/tessera").await
+            wait_for_value(browser, "the address", ADDRESS, "/models/image/tessera").await
         },
     )
     .await;
@@ -507,23 +508,23 @@ async fn form_with_problems_can_be_collapsed() {
         let browser = studio.browser;
         generate_result(studio).await?;
         browser.run(EXPAND, vec![]).await?;
-        becomes(browser, "the form", FORM, "a sheet").await?;
+        wait_for_value(browser, "the form", FORM, "a sheet").await?;
         browser.run(TWO_PROBLEMS, vec![]).await?;
         browser.press(&by("button", "Generate")).await?;
         browser
-            .see_text("2 things need a look", crate::studio::TIMEOUT)
+            .wait_for_text("2 things need a look", crate::studio::TIMEOUT)
             .await?;
-        becomes(browser, "the form with problems", FORM, "a sheet").await?;
+        wait_for_value(browser, "the form with problems", FORM, "a sheet").await?;
         let form = browser.find(&by("form", "Input")).await?;
         browser.press(&by("button", "Close").within(&form)).await?;
-        becomes(browser, "the form after Close", FORM, "a bar").await?;
+        wait_for_value(browser, "the form after Close", FORM, "a bar").await?;
         browser
-            .see_text("must be between", crate::studio::TIMEOUT)
+            .wait_for_text("must be between", crate::studio::TIMEOUT)
             .await?;
         let focused = "return document.activeElement.role";
         browser.press(&by("button", "Generate")).await?;
-        becomes(browser, "the focus", focused, "alert").await?;
-        becomes(browser, "the form after Generate", FORM, "a sheet").await
+        wait_for_value(browser, "the focus", focused, "alert").await?;
+        wait_for_value(browser, "the form after Generate", FORM, "a sheet").await
     })
     .await;
 }
@@ -561,18 +562,18 @@ async fn touch_scroll_over_slider_keeps_its_value() {
         let is_set = format!(
             "{SLIDER} return field.querySelector('.reset:not(.explain)') ? 'changed' : 'unchanged'"
         );
-        becomes(browser, "the initial value", &is_set, "unchanged").await?;
+        wait_for_value(browser, "the initial value", &is_set, "unchanged").await?;
         swipe(studio, 0.0, -200.0).await?;
-        becomes(browser, "the value after a scroll", &is_set, "unchanged").await?;
+        wait_for_value(browser, "the value after a scroll", &is_set, "unchanged").await?;
         let scrolled = "
             const form = document.querySelector('form[aria-label=Input] .form-scroll');
             return String(form.scrollTop + scrollY > 0)";
-        becomes(browser, "whether it scrolled", scrolled, "true").await?;
+        wait_for_value(browser, "whether it scrolled", scrolled, "true").await?;
         swipe(studio, 0.0, 0.0).await?;
-        becomes(browser, "the value after a tap", &is_set, "changed").await?;
+        wait_for_value(browser, "the value after a tap", &is_set, "changed").await?;
         browser.press(&by("button", "Back to the default")).await?;
         swipe(studio, 40.0, 0.0).await?;
-        becomes(
+        wait_for_value(
             browser,
             "the value after a horizontal swipe",
             &is_set,

@@ -3,7 +3,7 @@
 use crate::studio::{MODEL, TIMEOUT, run_steps};
 use atelier_end_to_end::engine::Capability;
 use atelier_end_to_end::find::by;
-use atelier_end_to_end::wait::becomes;
+use atelier_end_to_end::wait::wait_for_value;
 
 /// Guards against mode tabs that move when one is pressed.
 #[tokio::test(flavor = "multi_thread")]
@@ -22,7 +22,7 @@ async fn mode_selector_keeps_position_in_every_mode() {
             for mode in ["Batch", "Integrations", "One"] {
                 browser.press(&by("radio", mode)).await?;
                 let what = format!("the position at {width} in {mode}");
-                becomes(browser, &what, place, before.as_str()).await?;
+                wait_for_value(browser, &what, place, before.as_str()).await?;
             }
         }
         Ok(())
@@ -51,10 +51,10 @@ async fn long_prompt_scrolls_within_its_field() {
         for (width, height) in [(1440, 900), (390, 844)] {
             browser.set_size(width, height).await?;
             studio.type_prompt(&prompt.join("\n")).await?;
-            becomes(browser, "the visible lines", &lines(""), most).await?;
+            wait_for_value(browser, "the visible lines", &lines(""), most).await?;
         }
         browser.set_size(1440, 900).await?;
-        becomes(browser, "the lines after resizing", &lines("20rem"), 13).await
+        wait_for_value(browser, "the lines after resizing", &lines("20rem"), 13).await
     })
     .await;
 }
@@ -72,7 +72,9 @@ async fn output_actions_are_in_one_row_on_phone() {
             studio.open(MODEL).await?;
             studio.type_prompt("amber").await?;
             browser.press(&by("button", "Generate")).await?;
-            browser.find_for(&by("button", "Download"), TIMEOUT).await?;
+            browser
+                .find_with_limit(&by("button", "Download"), TIMEOUT)
+                .await?;
             let row = "
             const row = document.querySelector('.task-actions');
             const seen = [...row.querySelectorAll('button')].filter(it => it.checkVisibility());
@@ -80,7 +82,7 @@ async fn output_actions_are_in_one_row_on_phone() {
             const names = seen.map(it => it.ariaLabel ?? it.textContent.trim());
             return `${names.join()} in ${tops.size}`";
             let all = "Vary,Use as input,Download,Favorite,More actions in 1";
-            becomes(browser, "the row", row, all).await?;
+            wait_for_value(browser, "the row", row, all).await?;
             browser.press(&by("button", "More actions")).await?;
             browser.find(&by("button", "Edit")).await?;
             browser.press(&by("button", "Run again")).await?;

@@ -19,7 +19,7 @@ async fn twelve_prompts_150_ms_apart_create_twelve_tasks() {
         studio.run_script(presses).await?;
         studio.wait_for_sent(12).await?;
         // The calls are sent concurrently, in any order.
-        let mut sent = studio.prompts_sent();
+        let mut sent = studio.sent_prompts();
         sent.sort();
         let mut expected: Vec<String> = (0..12).map(|n| format!("another {n}")).collect();
         expected.sort();
@@ -51,7 +51,7 @@ async fn double_click_on_generate_creates_one_task_with_notice() {
         assert_eq!(at_once, serde_json::json!(["true", "Sent."]));
         studio.advance_clock(Duration::from_secs(1)).await?;
         browser
-            .see_text("Sent once. Press again for another one.", TIMEOUT)
+            .wait_for_text("Sent once. Press again for another one.", TIMEOUT)
             .await?;
         let then = browser.run(state, vec![]).await?;
         assert_eq!(then[0], serde_json::Value::Null);
@@ -67,7 +67,7 @@ async fn double_click_on_generate_creates_one_task_with_notice() {
             .run_script("await pause(900); button('Generate').click();")
             .await?;
         studio.wait_for_sent(2).await?;
-        assert_eq!(studio.prompts_sent(), ["once", "once"]);
+        assert_eq!(studio.sent_prompts(), ["once", "once"]);
         Ok(())
     })
     .await;
@@ -93,7 +93,7 @@ async fn rate_limit_notice_causes_no_layout_shift() {
         let rule = Rule::next(1, "/v2/generate*", refusal);
         studio.proxy.add(rule);
         browser.press(&by("button", "Generate")).await?;
-        browser.see_text("Rate-limited", TIMEOUT).await?;
+        browser.wait_for_text("Rate-limited", TIMEOUT).await?;
         assert_eq!(
             studio.run_script(place).await?,
             before,
@@ -102,7 +102,7 @@ async fn rate_limit_notice_causes_no_layout_shift() {
         studio.advance_clock(Duration::from_secs(10)).await?;
         browser.start_clock().await?;
         browser
-            .find_for(&by("button", "Run again"), TIMEOUT)
+            .find_with_limit(&by("button", "Run again"), TIMEOUT)
             .await?;
         assert_eq!(
             studio.run_script(place).await?,
@@ -123,7 +123,7 @@ async fn double_click_on_run_again_keeps_new_task() {
         studio.type_prompt("once").await?;
         browser.press(&by("button", "Generate")).await?;
         let again = by("button", "Run again");
-        browser.find_for(&again, TIMEOUT).await?;
+        browser.find_with_limit(&again, TIMEOUT).await?;
         // The page does not poll while the clock is stopped.
         studio.stop_clock().await?;
         let twice = "
@@ -137,9 +137,9 @@ async fn double_click_on_run_again_keeps_new_task() {
             for (let step = 0; !stops(); step += 1) await (step < 30 ? pause(10) : yields());
             target().click();";
         studio.run_script(twice).await?;
-        browser.see_text("Sent once.", TIMEOUT).await?;
+        browser.wait_for_text("Sent once.", TIMEOUT).await?;
         browser.start_clock().await?;
-        browser.find_for(&again, TIMEOUT).await?;
+        browser.find_with_limit(&again, TIMEOUT).await?;
         studio.wait_for_sent(2).await?;
         assert_eq!(studio.stored_tasks().await?, 2);
         Ok(())
@@ -163,12 +163,12 @@ async fn double_click_on_retry_creates_one_task_with_notice() {
         browser.press(&by("button", "Generate")).await?;
         browser.find(&by("button", "Retry")).await?;
         studio.run_script("await twice('Retry', 120);").await?;
-        browser.see_text("Second attempt.", TIMEOUT).await?;
+        browser.wait_for_text("Second attempt.", TIMEOUT).await?;
         browser.start_clock().await?;
         studio.wait_for_sent(2).await?;
-        browser.see_text("Completed", TIMEOUT).await?;
+        browser.wait_for_text("Completed", TIMEOUT).await?;
         assert_eq!(studio.stored_tasks().await?, 2, "sent twice, or removed");
-        assert_eq!(studio.prompts_sent().len(), 2);
+        assert_eq!(studio.sent_prompts().len(), 2);
         Ok(())
     })
     .await;
@@ -181,7 +181,7 @@ async fn double_click_on_resubmit_sends_once_and_cancels_nothing() {
     run_steps(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
         // With an idempotency key, the page would resend the call by itself.
-        studio.proxy.hide_keys();
+        studio.proxy.hide_idempotency_keys();
         studio.proxy.control_clock(browser).await?;
         studio.open(MODEL).await?;
         studio
@@ -190,17 +190,17 @@ async fn double_click_on_resubmit_sends_once_and_cancels_nothing() {
         studio.type_prompt("unanswered").await?;
         browser.press(&by("button", "Generate")).await?;
         browser.find(&by("button", "Resubmit")).await?;
-        let before = studio.prompts_sent().len();
+        let before = studio.sent_prompts().len();
         // While the call is held, the task stays Queued, so that it could be cancelled.
         studio.proxy.add(Rule::every("/v2/generate", Fault::Hold));
         browser.stop_clock().await?;
         studio.run_script("await twice('Resubmit', 120);").await?;
-        browser.see_text("Sent again", TIMEOUT).await?;
+        browser.wait_for_text("Sent again", TIMEOUT).await?;
         assert_eq!(studio.stored_tasks().await?, 1, "cancelled");
         studio.proxy.clear();
         browser.start_clock().await?;
-        browser.see_text("Completed", TIMEOUT).await?;
-        assert_eq!(studio.prompts_sent().len(), before + 1);
+        browser.wait_for_text("Completed", TIMEOUT).await?;
+        assert_eq!(studio.sent_prompts().len(), before + 1);
         Ok(())
     })
     .await;
@@ -220,12 +220,12 @@ async fn double_click_on_generate_many_creates_one_batch_with_notice() {
         browser.find(&by("button", "Generate 3")).await?;
         studio.run_script("await twice('Generate 3', 120);").await?;
         browser
-            .see_text("Sent: 3 items in 1 call.", TIMEOUT)
+            .wait_for_text("Sent: 3 items in 1 call.", TIMEOUT)
             .await?;
         browser.start_clock().await?;
         studio.wait_for_sent(3).await?;
-        browser.see_text("3 completed", TIMEOUT).await?;
-        assert_eq!(studio.prompts_sent(), ["one", "two", "three"]);
+        browser.wait_for_text("3 completed", TIMEOUT).await?;
+        assert_eq!(studio.sent_prompts(), ["one", "two", "three"]);
         assert_eq!(studio.stored_tasks().await?, 3);
         Ok(())
     })
@@ -251,13 +251,15 @@ async fn double_click_on_retry_failed_retries_once_with_notice() {
         studio
             .run_script("await twice('Retry 2 failed', 120);")
             .await?;
-        browser.see_text("Sent again: 2 items.", TIMEOUT).await?;
+        browser
+            .wait_for_text("Sent again: 2 items.", TIMEOUT)
+            .await?;
         browser.start_clock().await?;
         studio.wait_for_sent(4).await?;
         // The second click added nothing to the table.
         browser.find(&by("button", "Generate")).await?;
         browser.find(&by("button", "Retry 2 failed")).await?;
-        assert_eq!(studio.prompts_sent(), [prompts, prompts].concat());
+        assert_eq!(studio.sent_prompts(), [prompts, prompts].concat());
         Ok(())
     })
     .await;
@@ -277,11 +279,11 @@ async fn double_click_on_remove_removes_one_task() {
             browser.press(&by("button", "Generate")).await?;
             let task = browser.find(&containing("article", prompt)).await?;
             let remove = by("button", "Remove").within(&task);
-            browser.find_for(&remove, TIMEOUT).await?;
+            browser.find_with_limit(&remove, TIMEOUT).await?;
         }
         browser.stop_clock().await?;
         studio.run_script("await twice('Remove', 150);").await?;
-        browser.see_text("Removed 1 task.", TIMEOUT).await?;
+        browser.wait_for_text("Removed 1 task.", TIMEOUT).await?;
         let left = browser.find(&containing("article", "one [fail]")).await?;
         browser.find(&by("button", "Retry").within(&left)).await?;
         Ok(())

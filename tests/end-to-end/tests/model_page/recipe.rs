@@ -2,7 +2,7 @@
 
 use crate::studio::{MODEL, TIMEOUT, run_steps};
 use atelier_end_to_end::find::{by, starting};
-use atelier_end_to_end::wait::becomes;
+use atelier_end_to_end::wait::wait_for_value;
 
 /// Returns the prompt of the shown result.
 const SHOWN: &str = "return document.querySelector('.result > .task .task-prompt')?.textContent.trim() ?? 'nothing'";
@@ -23,15 +23,17 @@ async fn previous_result_is_not_shown_after_opening_link_with_input() {
         let browser = studio.browser;
         studio.type_prompt("a lake [fail]").await?;
         browser.press(&by("button", "Generate")).await?;
-        becomes(browser, "the shown result", SHOWN, "a lake [fail]").await?;
+        wait_for_value(browser, "the shown result", SHOWN, "a lake [fail]").await?;
         let recipe = format!("{MODEL}#inputs=%7B%22prompt%22%3A%22a%20hill%22%7D");
         browser.open("about:blank").await?;
         studio.open(&recipe).await?;
         studio.wait_for_prompt("a hill").await?;
-        browser.see_text("Results appear here.", TIMEOUT).await?;
-        becomes(browser, "the shown result", SHOWN, "nothing").await?;
+        browser
+            .wait_for_text("Results appear here.", TIMEOUT)
+            .await?;
+        wait_for_value(browser, "the shown result", SHOWN, "nothing").await?;
         browser.press(&by("button", "Show this one")).await?;
-        becomes(browser, "the selected result", SHOWN, "a lake [fail]").await?;
+        wait_for_value(browser, "the selected result", SHOWN, "a lake [fail]").await?;
         // The same applies to a page that is already open, until a task is generated.
         browser
             .run(
@@ -40,16 +42,16 @@ async fn previous_result_is_not_shown_after_opening_link_with_input() {
             )
             .await?;
         studio.wait_for_prompt("a dale").await?;
-        becomes(browser, "the shown result", SHOWN, "nothing").await?;
+        wait_for_value(browser, "the shown result", SHOWN, "nothing").await?;
         browser.press(&by("button", "Generate")).await?;
-        becomes(browser, "the shown result", SHOWN, "a dale").await?;
+        wait_for_value(browser, "the shown result", SHOWN, "a dale").await?;
         browser.open("about:blank").await?;
         studio.open(&recipe).await?;
-        becomes(browser, "the shown result", SHOWN, "nothing").await?;
+        wait_for_value(browser, "the shown result", SHOWN, "nothing").await?;
         browser
             .press(&by("button", "Restore previous input"))
             .await?;
-        becomes(browser, "the shown result", SHOWN, "a dale").await
+        wait_for_value(browser, "the shown result", SHOWN, "a dale").await
     })
     .await;
 }
@@ -63,7 +65,7 @@ async fn missing_values_of_link_are_shown_on_own_line_on_phone() {
         let recipe = "/models/image/strata#inputs=%7B%22prompt%22%3A%22a%20hill%22%2C%22aspect_ratio%22%3A%225%3A4%22%7D";
         browser.open(&studio.address(recipe)).await?;
         browser.find(&starting("textbox", "prompt")).await?;
-        becomes(browser, "the message", MESSAGE, "a line above").await
+        wait_for_value(browser, "the message", MESSAGE, "a line above").await
     })
     .await;
 }

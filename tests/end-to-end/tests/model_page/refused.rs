@@ -3,7 +3,7 @@
 use crate::studio::{MODEL, TIMEOUT, run_steps};
 use atelier_end_to_end::fault::{Fault, Rule};
 use atelier_end_to_end::find::{by, starting};
-use atelier_end_to_end::wait::becomes;
+use atelier_end_to_end::wait::wait_for_value;
 
 /// Guards against a rejection that names a parameter without a mark in the form, with a Retry button that would be
 /// rejected again.
@@ -25,20 +25,20 @@ async fn parameter_named_in_rejection_is_marked() {
             const marked = [...document.querySelectorAll('.form [aria-invalid=true]')];
             return marked.map(it => it.closest('.field').querySelector('.problem').innerText).join()";
         let message = "The service refused it: num_outputs must be at least 2.";
-        becomes(browser, "the marked fields", marked, message).await?;
+        wait_for_value(browser, "the marked fields", marked, message).await?;
         let offered = "
             const buttons = [...document.querySelectorAll('.task-actions button')];
             return buttons.filter(it => it.checkVisibility()).map(it => it.innerText.trim()).slice(0, 2).join()";
-        becomes(browser, "the first actions", offered, "Edit,Remove").await?;
+        wait_for_value(browser, "the first actions", offered, "Edit,Remove").await?;
         browser.press(&by("link", "num_outputs")).await?;
         let at = "return document.activeElement === document.querySelector('.form [aria-invalid=true]')";
-        becomes(browser, "whether the marked field has the focus", at, true).await?;
+        wait_for_value(browser, "whether the marked field has the focus", at, true).await?;
         browser
             .fill(&by("spinbutton", "num_outputs"), "2")
             .await?;
-        becomes(browser, "the marked fields with another value", marked, "").await?;
+        wait_for_value(browser, "the marked fields with another value", marked, "").await?;
         browser.press(&by("button", "Generate")).await?;
-        browser.see_text("Completed", TIMEOUT).await
+        browser.wait_for_text("Completed", TIMEOUT).await
     })
     .await;
 }
@@ -58,20 +58,20 @@ async fn account_requirement_is_shown_before_generate_is_pressed() {
             studio.open(MODEL).await?;
             let why = "return document.querySelector('.form .why')?.innerText.trim() ?? ''";
             let both = "Needs an account: User ID and Access token in Settings";
-            becomes(browser, "the missing settings", why, both).await?;
+            wait_for_value(browser, "the missing settings", why, both).await?;
             browser.open(&studio.address("/settings")).await?;
             browser.fill(&by("textbox", "User ID"), "me").await?;
             browser.press(&by("button", "Save")).await?;
             browser.press(&by("link", "Models")).await?;
             studio.open(MODEL).await?;
             let token = "Needs an account: Access token in Settings";
-            becomes(browser, "the missing setting", why, token).await?;
+            wait_for_value(browser, "the missing setting", why, token).await?;
             browser
                 .fill(&starting("textbox", "prompt"), "amber")
                 .await?;
             browser.press(&by("button", "Generate")).await?;
             browser
-                .see_text("Not sent. Access token is not set yet.", TIMEOUT)
+                .wait_for_text("Not sent. Access token is not set yet.", TIMEOUT)
                 .await
         },
     )
@@ -94,19 +94,19 @@ async fn most_useful_action_after_rejection_comes_first() {
         studio.proxy.add(Rule::next(1, "/v2/generate", status(402)));
         studio.type_prompt("amber").await?;
         browser.press(&by("button", "Generate")).await?;
-        becomes(browser, "the first actions", offered, "Retry,Edit").await?;
+        wait_for_value(browser, "the first actions", offered, "Retry,Edit").await?;
         browser
-            .see_text("Add some at the service, then retry.", TIMEOUT)
+            .wait_for_text("Add some at the service, then retry.", TIMEOUT)
             .await?;
         studio.proxy.add(Rule::next(1, "/v2/generate", status(401)));
         // The same prompt again would count as a double click.
         studio.type_prompt("umber").await?;
         browser.press(&by("button", "Generate")).await?;
-        becomes(browser, "the first actions", offered, "Open Settings,Retry").await?;
+        wait_for_value(browser, "the first actions", offered, "Open Settings,Retry").await?;
         // Guards against a message that names a page without a link to it.
         let result = browser.find(&by("region", "Result")).await?;
         let message = "Check User ID and Access token in Settings.";
-        browser.see_text(message, TIMEOUT).await?;
+        browser.wait_for_text(message, TIMEOUT).await?;
         browser
             .press(&by("link", "Settings").within(&result))
             .await?;

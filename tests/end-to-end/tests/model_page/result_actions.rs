@@ -3,7 +3,7 @@
 use crate::studio::{MODEL, TIMEOUT, run_steps};
 use atelier_end_to_end::fault::{Fault, Rule};
 use atelier_end_to_end::find::{any, by, starting};
-use atelier_end_to_end::wait::{Seen, becomes, until};
+use atelier_end_to_end::wait::{Seen, until, wait_for_value};
 use std::collections::HashSet;
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ async fn new_seed_is_sent_and_shown_and_run_again_uses_another() {
         browser.find(&by("button", "Run again")).await?;
         let seed = studio.seeds().remove(0);
         assert!(seed.parse::<u64>().is_ok(), "no seed was sent: {seed}");
-        browser.see_text(&seed, TIMEOUT).await?;
+        browser.wait_for_text(&seed, TIMEOUT).await?;
 
         browser.press(&by("link", "Use this seed")).await?;
         let field = by("spinbutton", "seed");
@@ -33,7 +33,7 @@ async fn new_seed_is_sent_and_shown_and_run_again_uses_another() {
         .await?;
         // The form shows that the seed is fixed, and a button clears it.
         browser
-            .see_text(&format!("Seed {seed} fixed"), TIMEOUT)
+            .wait_for_text(&format!("Seed {seed} fixed"), TIMEOUT)
             .await?;
         browser.press(&by("button", "New seed each time")).await?;
         let left = browser.find(&field).await?.prop("value").await?;
@@ -41,7 +41,7 @@ async fn new_seed_is_sent_and_shown_and_run_again_uses_another() {
 
         browser.press(&by("button", "Run again")).await?;
         studio.wait_for_sent(2).await?;
-        assert_eq!(studio.prompts_sent(), ["lucky", "lucky"]);
+        assert_eq!(studio.sent_prompts(), ["lucky", "lucky"]);
         assert_ne!(studio.seeds()[1], seed);
         Ok(())
     })
@@ -61,13 +61,13 @@ async fn variations_send_same_input_with_other_seeds() {
         studio.run_script("await twice('Vary', 120);").await?;
         studio.wait_for_sent(4).await?;
         tokio::time::sleep(Duration::from_secs(1)).await;
-        assert_eq!(studio.prompts_sent(), ["varied"; 4]);
+        assert_eq!(studio.sent_prompts(), ["varied"; 4]);
         let seeds: HashSet<String> = studio.seeds().into_iter().collect();
         assert_eq!(seeds.len(), 4, "{seeds:?}");
 
         browser.press(&by("link", "Tasks")).await?;
         browser
-            .see_text("4 tasks (3 grouped in batches)", TIMEOUT)
+            .wait_for_text("4 tasks (3 grouped in batches)", TIMEOUT)
             .await?;
         browser.find(&by("link", "3 variations of varied")).await?;
         browser.press(&starting("link", "Item 2: varied")).await?;
@@ -81,9 +81,9 @@ async fn variations_send_same_input_with_other_seeds() {
             .press(&by("link", "Variation of an earlier task"))
             .await?;
         browser
-            .find_gone(&by("link", "Variation of an earlier task"))
+            .wait_until_gone(&by("link", "Variation of an earlier task"))
             .await?;
-        browser.see_text(&studio.seeds()[0], TIMEOUT).await
+        browser.wait_for_text(&studio.seeds()[0], TIMEOUT).await
     })
     .await;
 }
@@ -103,13 +103,13 @@ async fn removed_task_can_be_restored_and_retry_adds_no_row() {
         browser.press(&by("button", "Generate")).await?;
         browser.press(&by("button", "Retry")).await?;
         browser.find(&by("button", "Run again")).await?;
-        browser.find_gone(&by("button", "Retry")).await?;
-        browser.see_text("Second attempt.", TIMEOUT).await?;
+        browser.wait_until_gone(&by("button", "Retry")).await?;
+        browser.wait_for_text("Second attempt.", TIMEOUT).await?;
 
         studio.open(MODEL).await?;
         let at = browser.stop_clock().await?;
         browser.press_in_menu(&by("button", "Remove")).await?;
-        browser.find_gone(&by("button", "Run again")).await?;
+        browser.wait_until_gone(&by("button", "Run again")).await?;
         let stopped =
             format!("window.runningClock = window.Date.now; window.Date.now = () => {at};");
         studio.proxy.before_each_page(browser, &stopped).await?;
@@ -120,7 +120,7 @@ async fn removed_task_can_be_restored_and_retry_adds_no_row() {
         browser.find(&by("button", "Run again")).await?;
 
         browser.press(&by("link", "Tasks")).await?;
-        browser.see_text("1 task", TIMEOUT).await?;
+        browser.wait_for_text("1 task", TIMEOUT).await?;
         let list = browser.find(&by("list", "Tasks")).await?;
         let rows = browser.find_all(&any("article").within(&list)).await?;
         assert_eq!(rows.len(), 1);
@@ -128,14 +128,16 @@ async fn removed_task_can_be_restored_and_retry_adds_no_row() {
         browser
             .fill(&by("searchbox", "Search tasks"), "nothing like it")
             .await?;
-        browser.see_text("0 tasks of 1", TIMEOUT).await?;
-        browser.find_gone(&starting("button", "Remove ")).await?;
+        browser.wait_for_text("0 tasks of 1", TIMEOUT).await?;
+        browser
+            .wait_until_gone(&starting("button", "Remove "))
+            .await?;
         // The search also finds parameter values.
         let seed = studio.seeds().remove(0);
         browser
             .fill(&by("searchbox", "Search tasks"), &seed)
             .await?;
-        browser.see_text("1 task", TIMEOUT).await?;
+        browser.wait_for_text("1 task", TIMEOUT).await?;
         // The button names the number of tasks.
         browser
             .press(&by("button", "Clear 1 finished task"))
@@ -162,7 +164,7 @@ async fn variations_are_shown_in_equal_size_without_layout_shifts() {
         studio.type_prompt("at a glance").await?;
         browser.press(&by("button", "Generate")).await?;
         let count = browser
-            .find_for(&by("combobox", "How many variations"), TIMEOUT)
+            .find_with_limit(&by("combobox", "How many variations"), TIMEOUT)
             .await?;
         count.select_by_value("4").await?;
         browser.press(&by("button", "Vary")).await?;
@@ -170,7 +172,7 @@ async fn variations_are_shown_in_equal_size_without_layout_shifts() {
             const places = [...document.querySelectorAll('.together .variation')];
             window.places = places.map(place => place.getBoundingClientRect());
             return places.length";
-        becomes(browser, "places", keep, 4).await?;
+        wait_for_value(browser, "places", keep, 4).await?;
         let compare = "
             const pictures = [...document.querySelectorAll('.together .picture > img')];
             const loaded = pictures.filter(picture => picture.naturalWidth).length;
@@ -180,9 +182,9 @@ async fn variations_are_shown_in_equal_size_without_layout_shifts() {
                 side => Math.abs(place[side] - window.places[at][side]) > 2));
             const columns = new Set(now.map(place => Math.round(place.left))).size;
             return moved.length ? `moved: ${moved}` : `${columns} columns`";
-        becomes(browser, "four pictures", compare, "2 columns").await?;
+        wait_for_value(browser, "four pictures", compare, "2 columns").await?;
         let result = browser.find(&by("region", "Result")).await?;
-        browser.see_text("Completed", TIMEOUT).await?;
+        browser.wait_for_text("Completed", TIMEOUT).await?;
 
         let hearts = by("button", "Favorite").within(&result);
         browser.find_all(&hearts).await?[2].click().await?;
@@ -201,7 +203,7 @@ async fn variations_are_shown_in_equal_size_without_layout_shifts() {
         browser.press(&by("button", "Compare 4")).await?;
         let dialog = browser.find(&by("dialog", "Compare")).await?;
         let compared = "return document.querySelectorAll('.compared > li').length";
-        becomes(browser, "the compared outputs", compared, 4).await?;
+        wait_for_value(browser, "the compared outputs", compared, 4).await?;
         browser
             .press(&by("button", "Close").within(&dialog))
             .await?;
@@ -212,11 +214,11 @@ async fn variations_are_shown_in_equal_size_without_layout_shifts() {
         let other = by("button", "Show this one").within(&result);
         assert_eq!(browser.find_all(&other).await?.len(), 1);
         browser.press(&other).await?;
-        becomes(browser, "pictures", seen, 1).await?;
+        wait_for_value(browser, "pictures", seen, 1).await?;
         let others = browser.find_all(&other).await?;
         assert_eq!(others.len(), 4);
         others[1].click().await?;
-        becomes(browser, "pictures", seen, 4).await
+        wait_for_value(browser, "pictures", seen, 4).await
     })
     .await;
 }

@@ -5,14 +5,14 @@ use atelier_end_to_end::Result;
 use atelier_end_to_end::find::{by, starting};
 use atelier_end_to_end::service::Service;
 use atelier_end_to_end::story::drive;
-use atelier_end_to_end::wait::{Seen, becomes, until};
+use atelier_end_to_end::wait::{Seen, until, wait_for_value};
 
 async fn generate_output(studio: &Studio<'_>) -> Result<()> {
     studio.type_prompt("glass").await?;
     let browser = studio.browser;
     browser.press(&by("button", "Generate")).await?;
     browser
-        .find_for(&by("button", "Run again"), TIMEOUT)
+        .find_with_limit(&by("button", "Run again"), TIMEOUT)
         .await?;
     Ok(())
 }
@@ -41,7 +41,7 @@ async fn output_can_be_used_as_input_of_another_model() {
             .await?;
             // The form was empty before, so there is no input to restore.
             browser
-                .find_gone(&by("button", "Restore previous input"))
+                .wait_until_gone(&by("button", "Restore previous input"))
                 .await
         },
     )
@@ -65,7 +65,7 @@ async fn hover_buttons_on_picture_include_use_as_input() {
             const isHidden = buttons.every(it => it.tabIndex === -1 && it.closest('[aria-hidden=true]'));
             return `${names.join()} ${isHidden ? 'once' : 'twice'}`";
         let all = "Favorite,Vary,Use as input,Download once";
-        becomes(browser, "the hover buttons", over, all).await?;
+        wait_for_value(browser, "the hover buttons", over, all).await?;
         let press = "document.querySelector('.result .over [popovertarget]').click()";
         browser.run(press, vec![]).await?;
         // Another pointerenter event closes nothing.
@@ -108,7 +108,7 @@ async fn earlier_prompts_can_be_chosen_from_menu() {
                 studio.wait_for_prompt(prompt).await?;
             }
             let focused = "return document.activeElement.tagName";
-            becomes(browser, "the focus", focused, "TEXTAREA").await
+            wait_for_value(browser, "the focus", focused, "TEXTAREA").await
         },
     )
     .await;
@@ -118,22 +118,22 @@ async fn earlier_prompts_can_be_chosen_from_menu() {
 #[tokio::test(flavor = "multi_thread")]
 async fn use_as_input_is_disabled_if_no_model_accepts_output() {
     drive("use_as_input_is_disabled_if_no_model_accepts_output", async |browser| {
-        let service = Service::with_site(&["--speed", "0"]).await?;
+        let service = Service::start_with_site(&["--speed", "0"]).await?;
         browser.set_size(1440, 900).await?;
         let address = format!("{}/models/audio/reverie?prompt=slow+rain", service.address());
         browser.open(&address).await?;
         browser.fill(&starting("textbox", "prompt"), "slow rain").await?;
         browser.press(&by("button", "Generate")).await?;
-        browser.find_for(&by("button", "Run again"), TIMEOUT).await?;
+        browser.find_with_limit(&by("button", "Run again"), TIMEOUT).await?;
         // The disabled button keeps its name and shows the reason.
         let why = "
             const button = [...document.querySelectorAll('.menu button')].find(it => it.textContent.trim() === 'Use as input');
             return `${button?.ariaDisabled} ${button?.title}`";
-        becomes(browser, "the reason", why, "true No model accepts it.").await?;
+        wait_for_value(browser, "the reason", why, "true No model accepts it.").await?;
         browser.press_in_menu(&by("button", "Use as input")).await?;
-        browser.see_text("No model accepts it.", TIMEOUT).await?;
+        browser.wait_for_text("No model accepts it.", TIMEOUT).await?;
         let menus = "return String(document.querySelectorAll(':popover-open').length)";
-        becomes(browser, "open menus", menus, "1").await
+        wait_for_value(browser, "open menus", menus, "1").await
     })
     .await;
 }

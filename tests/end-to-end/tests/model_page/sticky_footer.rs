@@ -2,7 +2,7 @@
 
 use crate::studio::{MODEL, run_steps};
 use atelier_end_to_end::find::{by, starting};
-use atelier_end_to_end::wait::becomes;
+use atelier_end_to_end::wait::wait_for_value;
 
 /// Guards against a focused cell that the footer covers, with or without messages in the footer.
 #[tokio::test(flavor = "multi_thread")]
@@ -30,7 +30,7 @@ async fn focused_field_is_not_covered_by_sticky_footer() {
                     return document.activeElement === it && end > foot.getBoundingClientRect().top + 1;
                 });
                 return low.map(it => it.ariaLabel ?? it.innerText).join()";
-            becomes(browser, &format!("fields below the footer at {width}"), place, "").await?;
+            wait_for_value(browser, &format!("fields below the footer at {width}"), place, "").await?;
             if width > 320 {
                 continue;
             }
@@ -51,7 +51,7 @@ async fn focused_field_is_not_covered_by_sticky_footer() {
                 const foot = document.querySelector('.composer > .form-foot').getBoundingClientRect();
                 const cell = document.activeElement.getBoundingClientRect();
                 return `${document.activeElement.ariaLabel} ${cell.bottom <= foot.top + 1 ? 'above' : 'below'}`";
-            becomes(browser, "the cell", seen, "num_outputs, row 5 above").await?;
+            wait_for_value(browser, "the cell", seen, "num_outputs, row 5 above").await?;
         }
         Ok(())
     })

@@ -131,7 +131,7 @@ impl Studio<'_> {
     /// Waits until `count` prompts were sent.
     pub async fn wait_for_sent(&self, count: usize) -> Result<()> {
         until(format!("{count} prompts sent"), TIMEOUT, async || {
-            let sent = self.prompts_sent();
+            let sent = self.sent_prompts();
             Ok(if sent.len() >= count {
                 Seen::Yes(())
             } else {

@@ -13,7 +13,7 @@ use atelier_end_to_end::received_refusals;
 use atelier_end_to_end::service::Service;
 use atelier_end_to_end::story::drive;
 use atelier_end_to_end::studio::{MODEL, MODEL_NAME, Studio, TIMEOUT};
-use atelier_end_to_end::wait::{Seen, becomes, until};
+use atelier_end_to_end::wait::{Seen, until, wait_for_value};
 use serde_json::Value;
 use std::time::Duration;
 
@@ -43,7 +43,7 @@ const IS_OFFLINE_READY: &str = "
 /// Waits until the list and the schema of the model are cached.
 async fn wait_until_cached(browser: &Browser) -> Result<()> {
     let expected = ["/api/models", "/api/schema/image/tessera"];
-    becomes(browser, "the cached responses", CACHED, expected.to_vec()).await
+    wait_for_value(browser, "the cached responses", CACHED, expected.to_vec()).await
 }
 
 /// Checks that the outage message is shown only once.
@@ -80,18 +80,18 @@ async fn cached_models_and_forms_are_shown_while_service_is_down() {
     let name = "cached_models_and_forms_are_shown_while_service_is_down";
     drive(name, async |browser| {
         browser.needs(Capability::StoredFiles)?;
-        let mut service = Service::with_site(&["--speed", "0"]).await?;
+        let mut service = Service::start_with_site(&["--speed", "0"]).await?;
         let address = service.address();
         let model = format!("{address}{MODEL}");
         browser.open(&address).await?;
-        becomes(browser, "the service worker", IS_OFFLINE_READY, true).await?;
+        wait_for_value(browser, "the service worker", IS_OFFLINE_READY, true).await?;
         browser.open(&model).await?;
         browser.find(&starting("textbox", "prompt")).await?;
         wait_until_cached(browser).await?;
 
         service.stop().await?;
         browser.open(&address).await?;
-        browser.see_text("These models are from", TIMEOUT).await?;
+        browser.wait_for_text("These models are from", TIMEOUT).await?;
         browser.find(&starting("link", MODEL_NAME)).await?;
         let alerts = browser.find_all(&any("alert")).await?;
         assert!(alerts.is_empty(), "an error next to the list");
@@ -101,22 +101,22 @@ async fn cached_models_and_forms_are_shown_while_service_is_down() {
         check_shown_once(browser).await?;
 
         browser.press(&starting("link", MODEL_NAME)).await?;
-        browser.see_text("This form is from", TIMEOUT).await?;
+        browser.wait_for_text("This form is from", TIMEOUT).await?;
         browser.open(&model).await?;
         let line = "This form is from";
-        browser.see_text(line, TIMEOUT).await?;
+        browser.wait_for_text(line, TIMEOUT).await?;
         check_shown_once(browser).await?;
         for page in ["/tasks", "/gallery", "/settings"] {
             browser.open(&format!("{address}{page}")).await?;
-            browser.see_text(OUTAGE, TIMEOUT).await?;
+            browser.wait_for_text(OUTAGE, TIMEOUT).await?;
             browser.find(&by("button", "Try now")).await?;
         }
         browser.open(&model).await?;
-        browser.see_text(line, TIMEOUT).await?;
+        browser.wait_for_text(line, TIMEOUT).await?;
         let prompt = starting("textbox", "prompt");
         browser.fill(&prompt, "without a line").await?;
         browser.press(&by("button", "Generate")).await?;
-        browser.see_text("Nothing has left this browser", TIMEOUT).await?;
+        browser.wait_for_text("Nothing has left this browser", TIMEOUT).await?;
         browser
             .run("document.querySelector('form').dataset.same = 'yes'", vec![])
             .await?;
@@ -129,7 +129,7 @@ async fn cached_models_and_forms_are_shown_while_service_is_down() {
         let same = browser.run(same, vec![]).await?;
         assert_eq!(same, Value::from(vec!["yes", "without a line"]));
         browser
-            .find_for(&by("button", "Run again"), TIMEOUT)
+            .find_with_limit(&by("button", "Run again"), TIMEOUT)
             .await?;
         service.stop().await?;
         let accepted = service.accepted_tasks()?;
@@ -168,27 +168,27 @@ async fn task_generated_during_outage_waits_and_is_sent_once() {
                 true => browser.press(&starting("link", MODEL_NAME)).await?,
                 false => studio.open(MODEL).await?,
             }
-            browser.see_text("This form is from", TIMEOUT).await?;
+            browser.wait_for_text("This form is from", TIMEOUT).await?;
             generate(browser, prompt).await?;
             browser
-                .see_text("Nothing has left this browser", TIMEOUT)
+                .wait_for_text("Nothing has left this browser", TIMEOUT)
                 .await?;
             // Longer than the page waits to learn whether the service supports keys.
             advance_past_probe(&studio, Duration::from_secs(7)).await?;
             browser
-                .see_text("Waiting tasks are sent as soon as it answers", TIMEOUT)
+                .wait_for_text("Waiting tasks are sent as soon as it answers", TIMEOUT)
                 .await?;
-            let sent = studio.prompts_sent();
+            let sent = studio.sent_prompts();
             assert!(!sent.iter().any(|sent| sent == prompt), "the task was sent");
 
             studio.proxy.clear();
             browser
-                .find_for(&by("button", "Run again"), TIMEOUT)
+                .find_with_limit(&by("button", "Run again"), TIMEOUT)
                 .await?;
             wait_until_text_gone(browser, "This form is from").await?;
         }
         let prompts = ["connection closed", "behind a gateway", "open before"];
-        assert_eq!(studio.prompts_sent(), prompts);
+        assert_eq!(studio.sent_prompts(), prompts);
         studio.service.stop().await?;
         let once = prompts.map(|prompt| (prompt.to_owned(), 1));
         assert_eq!(studio.service.accepted_tasks()?, once.into());
@@ -203,7 +203,7 @@ async fn cached_models_are_deleted_with_offline_copy() {
     let name = "cached_models_are_deleted_with_offline_copy";
     drive(name, async |browser| {
         browser.needs(Capability::StoredFiles)?;
-        let service = Service::with_site(&[]).await?;
+        let service = Service::start_with_site(&[]).await?;
         let model = format!("{}{MODEL}", service.address());
         browser.open(&model).await?;
         browser.find(&starting("textbox", "prompt")).await?;
@@ -215,14 +215,14 @@ async fn cached_models_are_deleted_with_offline_copy() {
             .press(&by("checkbox", "Open without network"))
             .await?;
         browser
-            .see_text("Off. The offline copy is deleted", TIMEOUT)
+            .wait_for_text("Off. The offline copy is deleted", TIMEOUT)
             .await?;
         let none: Vec<Value> = Vec::new();
-        becomes(browser, "no cached responses", CACHED, none.clone()).await?;
+        wait_for_value(browser, "no cached responses", CACHED, none.clone()).await?;
         browser.open(&model).await?;
         browser.find(&starting("textbox", "prompt")).await?;
         tokio::time::sleep(Duration::from_secs(4)).await;
-        becomes(browser, "no cached responses", CACHED, none).await
+        wait_for_value(browser, "no cached responses", CACHED, none).await
     })
     .await;
 }
@@ -237,7 +237,7 @@ async fn sign_in<'a>(browser: &'a Browser, has_keys: bool) -> Result<Studio<'a>>
         browser.fill(&by("textbox", field), text).await?;
     }
     browser.press(&by("button", "Save")).await?;
-    browser.see_text("Saved.", TIMEOUT).await?;
+    browser.wait_for_text("Saved.", TIMEOUT).await?;
     studio.open(MODEL).await?;
     browser.find(&starting("textbox", "prompt")).await?;
     Ok(studio)
@@ -255,7 +255,7 @@ async fn wait_until_sent_once(studio: &Studio<'_>, prompts: &[&str]) -> Result<(
     let mut expected = prompts.to_vec();
     expected.sort_unstable();
     until("the sent prompts", TIMEOUT, async || {
-        let mut sent = studio.prompts_sent();
+        let mut sent = studio.sent_prompts();
         sent.sort_unstable();
         Ok(match sent == expected {
             true => Seen::Yes(()),
@@ -279,17 +279,17 @@ async fn follower_tab_reports_outage_to_leader_tab() {
         received_refusals::report(browser, &studio.proxy).await?;
         studio.proxy.control_clock(browser).await?;
         studio.open(MODEL).await?;
-        browser.see_text("This form is from", TIMEOUT).await?;
+        browser.wait_for_text("This form is from", TIMEOUT).await?;
         generate(browser, "from a second tab").await?;
         browser
-            .see_text("Waiting tasks are sent as soon as it answers", TIMEOUT)
+            .wait_for_text("Waiting tasks are sent as soon as it answers", TIMEOUT)
             .await?;
         advance_past_probe(&studio, Duration::from_secs(7)).await?;
-        assert_eq!(studio.prompts_sent(), [""; 0]);
+        assert_eq!(studio.sent_prompts(), [""; 0]);
         studio.proxy.bring_up("/api/*");
         studio.proxy.bring_up("/v2/*");
         browser
-            .find_for(&by("button", "Run again"), TIMEOUT)
+            .find_with_limit(&by("button", "Run again"), TIMEOUT)
             .await?;
         wait_until_sent_once(&studio, &["from a second tab"]).await
     })
@@ -306,16 +306,16 @@ async fn queued_tasks_are_not_sent_during_outage_after_unconfirmed_task() {
         studio.proxy.take_down("/api/*");
         studio.proxy.take_down("/v2/*");
         generate(browser, "the first").await?;
-        browser.see_text("Unconfirmed", TIMEOUT).await?;
+        browser.wait_for_text("Unconfirmed", TIMEOUT).await?;
         for prompt in ["the second", "the third"] {
             generate(browser, prompt).await?;
         }
         browser
-            .see_text("Waiting tasks are sent as soon as it answers", TIMEOUT)
+            .wait_for_text("Waiting tasks are sent as soon as it answers", TIMEOUT)
             .await?;
         // Longer than the first two pauses after a submission without a response.
         advance_past_probe(&studio, Duration::from_secs(17)).await?;
-        assert_eq!(studio.prompts_sent(), ["the first"]);
+        assert_eq!(studio.sent_prompts(), ["the first"]);
         studio.proxy.bring_up("/api/*");
         studio.proxy.bring_up("/v2/*");
         wait_until_sent_once(&studio, &["the first", "the second", "the third"]).await
@@ -354,7 +354,7 @@ async fn changed_form_is_shown_only_after_button_press() {
             .await?;
         studio.proxy.take_down("/api/*");
         studio.open(&format!("{MODEL}?mode=batch")).await?;
-        browser.see_text("This form is from", TIMEOUT).await?;
+        browser.wait_for_text("This form is from", TIMEOUT).await?;
         browser.press(&by("radio", "Sweep")).await?;
         let axis = browser.find(&by("combobox", "Axis")).await?;
         axis.select_by_value("prompt").await?;
@@ -367,7 +367,7 @@ async fn changed_form_is_shown_only_after_button_press() {
         browser.run(ADD_PARAMETER, vec![]).await?;
         studio.proxy.bring_up("/api/*");
         let changed = "The service has changed this form.";
-        browser.see_text(changed, TIMEOUT).await?;
+        browser.wait_for_text(changed, TIMEOUT).await?;
         let typed = browser.find(&values).await?.prop("value").await?;
         assert_eq!(typed.as_deref(), Some("dusk, dawn"));
         assert_eq!(
@@ -397,7 +397,7 @@ async fn failed_schema_request_is_repeated_without_user_action() {
         studio.proxy.add(Rule::next(2, "/api/schema/*", broken));
         studio.open(MODEL).await?;
         browser
-            .find_for(&starting("textbox", "prompt"), TIMEOUT)
+            .find_with_limit(&starting("textbox", "prompt"), TIMEOUT)
             .await?;
         Ok(())
     })

@@ -48,7 +48,7 @@ async fn rejected_model_list_does_not_stop_resend_with_key() {
         wait_for_rejections(&studio, 2).await?;
         studio.proxy.clear();
         browser
-            .find_for(&by("button", "Run again"), TIMEOUT)
+            .find_with_limit(&by("button", "Run again"), TIMEOUT)
             .await?;
         studio.service.stop().await?;
         assert_eq!(
@@ -71,10 +71,10 @@ async fn rejected_model_list_ends_outage() {
         studio.proxy.take_down("/api/*");
         studio.proxy.take_down("/v2/*");
         studio.open(MODEL).await?;
-        browser.see_text("This form is from", TIMEOUT).await?;
+        browser.wait_for_text("This form is from", TIMEOUT).await?;
         generate(browser, "waits").await?;
         browser
-            .see_text("Waiting tasks are sent as soon as it answers", TIMEOUT)
+            .wait_for_text("Waiting tasks are sent as soon as it answers", TIMEOUT)
             .await?;
         studio.proxy.bring_up("/api/*");
         studio.proxy.bring_up("/v2/*");
@@ -88,7 +88,7 @@ async fn rejected_model_list_ends_outage() {
 async fn rejected_output_is_requested_again_on_button_press() {
     let name = "rejected_output_is_requested_again_on_button_press";
     drive(name, async |browser| {
-        let service = Service::with_site(&["--speed", "0"]).await?;
+        let service = Service::start_with_site(&["--speed", "0"]).await?;
         let proxy = FaultProxy::start(&service.address()).await?;
         let refused = Fault::Status {
             status: 422,
@@ -118,14 +118,14 @@ async fn rejected_output_is_requested_again_on_button_press() {
         let sent = proxy.calls_to("/v2/generate").len();
         browser.press(&by("button", "Ask again")).await?;
         browser
-            .see_text("The service still returns no output.", TIMEOUT)
+            .wait_for_text("The service still returns no output.", TIMEOUT)
             .await?;
         proxy.clear();
         // An immediate second press would be ignored as a double click.
         proxy.advance_clock(browser, Duration::from_secs(5)).await?;
         browser.press(&by("button", "Ask again")).await?;
         browser
-            .find_for(&by("button", "Run again"), TIMEOUT)
+            .find_with_limit(&by("button", "Run again"), TIMEOUT)
             .await?;
         assert_eq!(
             proxy.calls_to("/v2/generate").len(),

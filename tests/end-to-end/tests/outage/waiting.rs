@@ -20,7 +20,7 @@ async fn open_during_outage(browser: &Browser) -> Result<Studio<'_>> {
     studio.proxy.take_down("/api/*");
     studio.proxy.take_down("/v2/*");
     studio.open(MODEL).await?;
-    browser.see_text("This form is from", TIMEOUT).await?;
+    browser.wait_for_text("This form is from", TIMEOUT).await?;
     Ok(studio)
 }
 
@@ -49,7 +49,7 @@ async fn queued_task_is_sent_if_only_model_list_is_unavailable() {
         studio.open(MODEL).await?;
         generate(browser, "no list").await?;
         browser
-            .find_for(&by("button", "Run again"), TIMEOUT)
+            .find_with_limit(&by("button", "Run again"), TIMEOUT)
             .await?;
         wait_until_sent_once(&studio, &["no list"]).await?;
         studio.service.stop().await?;
@@ -98,7 +98,7 @@ async fn double_click_notice_says_waiting_during_outage() {
         let again = "document.querySelector('form .primary').click()";
         browser.run(again, vec![]).await?;
         let notice = "Waiting to be sent once. Press again for another one.";
-        browser.see_text(notice, TIMEOUT).await?;
+        browser.wait_for_text(notice, TIMEOUT).await?;
         studio.proxy.bring_up("/api/*");
         studio.proxy.bring_up("/v2/*");
         wait_until_sent_once(&studio, &["pressed twice"]).await
@@ -115,7 +115,7 @@ async fn new_tab_reports_end_of_outage_to_leader_tab() {
         let studio = open_during_outage(browser).await?;
         generate(browser, "from the first tab").await?;
         browser
-            .see_text("Waiting tasks are sent as soon as it answers", TIMEOUT)
+            .wait_for_text("Waiting tasks are sent as soon as it answers", TIMEOUT)
             .await?;
         // The first tab probes after 5 s, 15 s, 35 s and 75 s. The clock stops before the last probe.
         advance_past_probe(&studio, Duration::from_secs(37)).await?;
@@ -143,19 +143,19 @@ async fn queued_guest_task_shows_outage_after_reload() {
         studio.proxy.take_down("/api/*");
         studio.proxy.take_down("/v2/*");
         generate(browser, "the first").await?;
-        browser.see_text("Unconfirmed", TIMEOUT).await?;
+        browser.wait_for_text("Unconfirmed", TIMEOUT).await?;
         generate(browser, "the second").await?;
         studio.open(MODEL).await?;
         for line in [
             "The service can't be reached. Waiting tasks are sent as soon as it answers.",
             "Nothing has left this browser.",
         ] {
-            browser.see_text(line, TIMEOUT).await?;
+            browser.wait_for_text(line, TIMEOUT).await?;
         }
         studio.proxy.bring_up("/api/*");
         studio.proxy.bring_up("/v2/*");
         browser
-            .find_for(&by("button", "Run again"), TIMEOUT)
+            .find_with_limit(&by("button", "Run again"), TIMEOUT)
             .await?;
         wait_until_text_gone(browser, "The service can't be reached").await?;
         studio.service.stop().await?;
@@ -178,17 +178,17 @@ async fn html_page_instead_of_service_counts_as_outage() {
             studio.proxy.add(Rule::every(path, Fault::NotJson));
         }
         studio.open(MODEL).await?;
-        browser.see_text("This form is from", TIMEOUT).await?;
+        browser.wait_for_text("This form is from", TIMEOUT).await?;
         generate(browser, "in a café").await?;
         browser
-            .see_text("Waiting tasks are sent as soon as it answers", TIMEOUT)
+            .wait_for_text("Waiting tasks are sent as soon as it answers", TIMEOUT)
             .await?;
         // Longer than the page waits to learn whether the service supports keys.
         advance_past_probe(&studio, Duration::from_secs(7)).await?;
-        assert_eq!(studio.prompts_sent(), [""; 0]);
+        assert_eq!(studio.sent_prompts(), [""; 0]);
         studio.proxy.clear();
         browser
-            .find_for(&by("button", "Run again"), TIMEOUT)
+            .find_with_limit(&by("button", "Run again"), TIMEOUT)
             .await?;
         wait_until_text_gone(browser, "This form is from").await?;
         studio.service.stop().await?;

@@ -156,7 +156,7 @@ async fn page_shows_error_if_it_cannot_start() {
             let before = host.requests("/");
             browser.open(&host.address("/")).await?;
             browser
-                .see_text("Atelier could not be opened", TIMEOUT)
+                .wait_for_text("Atelier could not be opened", TIMEOUT)
                 .await?;
             // The page, and at most two reloads.
             let loads = host.requests("/") - before;

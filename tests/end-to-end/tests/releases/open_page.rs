@@ -72,7 +72,7 @@ async fn open_page_continues_in_new_release() {
             open_before_a_deployment(browser, &host, &path, next).await?;
             browser.press(&starting("link", "Tessera")).await?;
             browser
-                .see_text("Atelier has been updated.", TIMEOUT)
+                .wait_for_text("Atelier has been updated.", TIMEOUT)
                 .await?;
             wait_for_release(browser, next).await?;
             check_prompt(browser).await?;
@@ -96,7 +96,7 @@ async fn page_shows_reason_if_it_cannot_continue() {
 
         browser.set_offline(true).await?;
         browser.press(&starting("link", "Tessera")).await?;
-        browser.see_text("does not answer", TIMEOUT).await?;
+        browser.wait_for_text("does not answer", TIMEOUT).await?;
         browser.set_offline(false).await?;
 
         // Marks the newest release as failed.
@@ -106,7 +106,7 @@ async fn page_shows_reason_if_it_cannot_continue() {
         let loads = host.requests(MODEL);
         browser.press(&by("button", "Try again")).await?;
         browser
-            .see_text("Atelier has been updated.", TIMEOUT)
+            .wait_for_text("Atelier has been updated.", TIMEOUT)
             .await?;
         browser.find(&by("button", "Reload")).await?;
         assert_eq!(host.requests(MODEL), loads, "the page was reloaded");
@@ -178,13 +178,13 @@ async fn update_while_sending(browser: &Browser, is_tried: bool) -> Result<()> {
     browser.switch_to(&list).await?;
     browser.press(&starting("link", "Tasks")).await?;
     browser
-        .see_text("Atelier has been updated.", TIMEOUT)
+        .wait_for_text("Atelier has been updated.", TIMEOUT)
         .await?;
     if is_tried {
         browser.press(&by("button", "Reload")).await?;
     }
     wait_for_release(browser, rebuilt).await?;
-    browser.see_text("Completed", TIMEOUT).await?;
+    browser.wait_for_text("Completed", TIMEOUT).await?;
     assert_eq!(host.requests(GENERATE), 1, "the task was sent again");
     Ok(())
 }

@@ -88,7 +88,7 @@ pub fn judge(evidence: &Evidence) -> Verdict {
     } = evidence;
     let mut verdict = Verdict {
         submitted: ledger.asked.values().sum(),
-        calls: calls.iter().filter(|call| call.is_v2()).count(),
+        calls: calls.iter().filter(|call| call.is_api_call()).count(),
         early: ledger::early(calls, |refused| !excuses.is_forgotten(refused)),
         ..Verdict::default()
     };

@@ -130,7 +130,7 @@ impl<'a> Tabs<'a> {
     pub async fn open_list(&self) -> Result<()> {
         self.browser.open(&self.address("/tasks")).await?;
         let heading = by("heading", "Tasks");
-        self.browser.find_for(&heading, TIMEOUT).await?;
+        self.browser.find_with_limit(&heading, TIMEOUT).await?;
         Ok(())
     }
 

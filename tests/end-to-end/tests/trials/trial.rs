@@ -46,10 +46,10 @@ struct Trial<'a> {
 pub async fn run(seed: u64, keys: Keys) -> Result<Verdict> {
     eprintln!("trial {seed}, keys {keys:?}");
     let browser = Browser::start().await?;
-    let service = Service::with_site(&SERVICE).await?;
+    let service = Service::start_with_site(&SERVICE).await?;
     let proxy = FaultProxy::start(&service.address()).await?;
     if keys == Keys::Unknown {
-        proxy.hide_keys();
+        proxy.hide_idempotency_keys();
     }
     let mut trial = Trial {
         keys,
@@ -217,7 +217,7 @@ impl Trial<'_> {
                 self.ledger.ask(prompt);
                 self.tabs.resubmit(prompt).await?;
             } else {
-                self.ledger.given_up.insert(prompt.clone());
+                self.ledger.exempt_prompts.insert(prompt.clone());
                 self.tabs.dismiss(prompt).await?;
             }
         }
@@ -270,7 +270,7 @@ impl Trial<'_> {
         }
         eprintln!("submitted: {:?}", self.ledger.asked);
         eprintln!("reported as not stored: {:?}", self.excuses.unsaved);
-        for call in self.proxy.calls().iter().filter(|call| call.is_v2()) {
+        for call in self.proxy.calls().iter().filter(|call| call.is_api_call()) {
             eprintln!("{call:?}");
         }
         for record in self.tabs.stored().await.unwrap_or_default() {

@@ -140,7 +140,9 @@ impl Tabs<'_> {
     /// Resubmits an Unconfirmed task, starting from the list.
     pub async fn resubmit(&self, prompt: &str) -> Result<()> {
         self.press_on_task_page(prompt, "Resubmit").await?;
-        self.browser.find_gone(&by("button", "Resubmit")).await?;
+        self.browser
+            .wait_until_gone(&by("button", "Resubmit"))
+            .await?;
         self.browser.press(&by("link", "Tasks")).await?;
         self.browser.find(&by("heading", "Tasks")).await?;
         Ok(())

@@ -101,7 +101,7 @@ fn tasks_that_share_a_prompt_are_named_by_their_differences() {
             task
         };
         let tasks: Vec<Task> = values.iter().enumerate().map(task).collect();
-        let names = names_among_siblings(&tasks);
+        let names = distinguishing_names(&tasks);
         let name = |task: &Task| names.get(&task.key).cloned().unwrap_or_default();
         tasks.iter().map(name).collect::<Vec<_>>()
     };

@@ -74,7 +74,7 @@ fn an_ambiguous_comma_is_rejected_and_semicolons_separate() {
     // Several commas make a list. The page shows the parsed values.
     let values = numbers("1,2,5").unwrap();
     assert_eq!(values, ["1", "2", "5"]);
-    assert!(!are_written_out("1,2,5", &values));
+    assert!(!lists_exactly("1,2,5", &values));
 }
 
 /// 1,5..9,5 was read as 1, 5, 9 and 5, and 0,1..0,3 caused an error about its step.
@@ -115,7 +115,7 @@ fn recognizes_values_that_are_listed_one_by_one() {
         ("01, 2", false),
     ] {
         let values = integers(text).unwrap();
-        assert_eq!(are_written_out(text, &values), expected, "{text}");
+        assert_eq!(lists_exactly(text, &values), expected, "{text}");
     }
 }
 

@@ -87,7 +87,7 @@ impl Table {
     }
 
     /// Runs `act` on the table without the waiting rows that don't belong to the last addition.
-    pub fn with_added_alone<T>(&mut self, act: impl FnOnce(&mut Self) -> T) -> T {
+    pub fn with_only_added_rows<T>(&mut self, act: impl FnOnce(&mut Self) -> T) -> T {
         let ids = self.addition.as_ref().map_or(0..0, |it| it.ids.clone());
         // The rows keep the numbers that are shown to the user.
         let waiting = self.rows.iter().filter(|row| row.is_waiting());

@@ -54,7 +54,7 @@ impl Table {
     /// # Errors
     ///
     /// A message, see [`Table::append_sweep`]; the table is unchanged.
-    pub fn put_sweep(
+    pub fn insert_sweep(
         &mut self,
         place: Placement,
         base: &Draft,

@@ -25,7 +25,7 @@ impl Table {
     }
 
     /// Whether all valid rows of the batch were sent and only invalid ones are waiting.
-    pub fn has_left_rows(&self) -> bool {
+    pub fn has_only_invalid_rows_left(&self) -> bool {
         self.sent() > 0 && self.good() == 0 && self.bad().next().is_some()
     }
 
@@ -93,9 +93,9 @@ mod tests {
         assert_eq!((table.unsent(), table.aside()), (2, 1));
         assert_eq!(table.aside_message(), "1 row is put aside.");
         assert_eq!(send(&mut table, "one").0.len(), 1);
-        assert!(table.has_left_rows(), "row 7 can't be sent");
+        assert!(table.has_only_invalid_rows_left(), "row 7 can't be sent");
         assert_eq!(table.put_aside(|_| true), 1);
-        assert!(table.shown().is_empty() && !table.has_left_rows());
+        assert!(table.shown().is_empty() && !table.has_only_invalid_rows_left());
         table.clear();
         assert_eq!(table.aside_message(), "2 rows are put aside.");
 

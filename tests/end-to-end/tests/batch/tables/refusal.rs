@@ -33,8 +33,12 @@ async fn rows_stay_in_memory_while_storage_never_responds() {
         studio.reload().await?;
         let rows = numbered_prompts("in memory", 2);
         paste(studio, &rows).await?;
-        browser.see_text(STORAGE_WARNING, STORAGE_TIMEOUT).await?;
-        browser.see_text("does not answer", STORAGE_TIMEOUT).await?;
+        browser
+            .wait_for_text(STORAGE_WARNING, STORAGE_TIMEOUT)
+            .await?;
+        browser
+            .wait_for_text("does not answer", STORAGE_TIMEOUT)
+            .await?;
         browser.press(&by("link", "Models")).await?;
         browser.find(&by("heading", "Models")).await?;
         browser.client.back().await?;
@@ -60,7 +64,7 @@ async fn the_page_warns_about_full_storage_and_stores_rows_once_it_has_space() {
         paste(studio, &rows).await?;
         studio
             .browser
-            .see_text(STORAGE_WARNING, STORAGE_TIMEOUT)
+            .wait_for_text(STORAGE_WARNING, STORAGE_TIMEOUT)
             .await?;
         set_quota(studio, None).await?;
         // The page retries without the user.
@@ -127,7 +131,7 @@ async fn rows_stopped_in_private_mode_are_not_part_of_the_batch() {
         assert_eq!(browser.run(WAS_OFFERED, vec![]).await?, false);
         studio.proxy.clear();
         studio.wait_for_counts("10 completed").await?;
-        browser.see_text("10 rows sent", TIMEOUT).await
+        browser.wait_for_text("10 rows sent", TIMEOUT).await
     })
     .await;
 }
@@ -150,9 +154,11 @@ async fn rows_stopped_while_storage_refuses_writes_are_put_back_once() {
         // The records of these tasks are deleted, since the rows are in localStorage.
         studio.wait_for_counts("10 in progress").await?;
         assert_eq!(browser.run(WAS_OFFERED, vec![]).await?, false);
-        browser.see_text(STORAGE_WARNING, STORAGE_TIMEOUT).await?;
+        browser
+            .wait_for_text(STORAGE_WARNING, STORAGE_TIMEOUT)
+            .await?;
         let put_back = by("button", "Put the 15 taken back into the table");
-        browser.find_gone(&put_back).await?;
+        browser.wait_until_gone(&put_back).await?;
         refuse_table_writes(studio, false).await?;
         wait_for_stored_rows(studio, 15).await?;
         wait_for_no_text(studio, STORAGE_WARNING).await?;
@@ -161,7 +167,7 @@ async fn rows_stopped_while_storage_refuses_writes_are_put_back_once() {
         studio.reload().await?;
         studio.wait_for_counts("10 completed").await?;
         wait_for_table_rows(studio, &prompts[10..]).await?;
-        browser.find_gone(&put_back).await
+        browser.wait_until_gone(&put_back).await
     })
     .await;
 }

@@ -53,7 +53,9 @@ async fn of_two_concurrent_changes_the_earlier_is_set_aside() {
         // The earlier edit could not be stored when it was made.
         refuse_table_writes(studio, true).await?;
         paste(studio, &earlier).await?;
-        browser.see_text(STORAGE_WARNING, STORAGE_TIMEOUT).await?;
+        browser
+            .wait_for_text(STORAGE_WARNING, STORAGE_TIMEOUT)
+            .await?;
         browser.switch_to(&second).await?;
         paste(studio, &later).await?;
         wait_for_stored_rows(studio, 3).await?;
@@ -62,7 +64,7 @@ async fn of_two_concurrent_changes_the_earlier_is_set_aside() {
         refuse_table_writes(studio, false).await?;
         wait_for_table_rows(studio, &later).await?;
         browser
-            .see_text("Put aside from this tab: 2 rows.", STORAGE_TIMEOUT)
+            .wait_for_text("Put aside from this tab: 2 rows.", STORAGE_TIMEOUT)
             .await?;
         wait_for_no_text(studio, STORAGE_WARNING).await?;
         studio.press("Show them instead").await?;
@@ -73,7 +75,9 @@ async fn of_two_concurrent_changes_the_earlier_is_set_aside() {
         // The later edit could not be stored immediately.
         refuse_table_writes(studio, true).await?;
         paste(studio, &numbered_prompts("on the way", 1)).await?;
-        browser.see_text(STORAGE_WARNING, STORAGE_TIMEOUT).await?;
+        browser
+            .wait_for_text(STORAGE_WARNING, STORAGE_TIMEOUT)
+            .await?;
         let last = numbered_prompts("last", 4);
         browser.switch_to(&first).await?;
         studio.press("Let them go").await?;
@@ -85,12 +89,12 @@ async fn of_two_concurrent_changes_the_earlier_is_set_aside() {
         wait_for_stored_rows(studio, 4).await?;
         wait_for_table_rows(studio, &last).await?;
         browser
-            .see_text("Put aside from that tab: 3 rows.", STORAGE_TIMEOUT)
+            .wait_for_text("Put aside from that tab: 3 rows.", STORAGE_TIMEOUT)
             .await?;
         browser.switch_to(&first).await?;
         wait_for_table_rows(studio, &last).await?;
         browser
-            .see_text("Put aside from this tab: 3 rows.", STORAGE_TIMEOUT)
+            .wait_for_text("Put aside from this tab: 3 rows.", STORAGE_TIMEOUT)
             .await
     })
     .await;

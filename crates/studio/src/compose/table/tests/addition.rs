@@ -95,7 +95,7 @@ fn an_addition_can_be_sent_alone() {
     let twice = vec![prompt("d"), prompt("d")];
     table.add(twice, &schema).unwrap();
     let added = table.added_plan(&schema).expect("other rows are waiting");
-    let (items, _) = table.with_added_alone(|table| send(table, "one"));
+    let (items, _) = table.with_only_added_rows(|table| send(table, "one"));
     assert_eq!(items.len(), added.items);
     assert_eq!(
         waiting(&table),

@@ -173,7 +173,7 @@ fn rows_that_return_keep_their_numbers() {
     table.append_imported(imported(3), &schema).unwrap();
     let added = vec![prompt("x"), prompt("y")];
     table.add(added, &schema).unwrap();
-    let (items, _) = table.with_added_alone(|table| send(table, "two"));
+    let (items, _) = table.with_only_added_rows(|table| send(table, "two"));
     let numbers: Vec<usize> = items.iter().map(|item| item.index + 1).collect();
     assert_eq!(numbers, [4, 5]);
     assert_eq!(table.numbers(), [1, 2, 3]);

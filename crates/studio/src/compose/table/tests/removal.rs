@@ -97,7 +97,7 @@ fn a_restored_sweep_is_a_grid_again() {
         .unwrap();
     let swept = table.to_value();
     table
-        .put_sweep(
+        .insert_sweep(
             Placement::ReplaceAll,
             &prompt("c"),
             &axes[1..],
@@ -122,7 +122,7 @@ fn sent_rows_stay_if_only_waiting_rows_are_replaced() {
     let axes = [axis("steps", &["1", "2"])];
     let base = prompt("d");
     table
-        .put_sweep(
+        .insert_sweep(
             Placement::ReplaceWaiting,
             &base,
             &axes,

@@ -15,7 +15,7 @@ fn rows_put_back_are_labelled_as_sent_before() {
     let mut read = Table::from_value(table.to_value(), &schema).unwrap();
     assert_eq!(place(&read, 1), Some(1));
     // A row with the same inputs that replaces it is labelled, too.
-    read.put_sweep(
+    read.insert_sweep(
         Placement::ReplaceWaiting,
         &Draft::default(),
         &[axis("prompt", &["a", "c"])],
