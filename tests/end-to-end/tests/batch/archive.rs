@@ -1,7 +1,7 @@
 //! The archive of a batch, and its manifests.
 
 use crate::size::store_batch;
-use crate::studio::{Studio, TIMEOUT, error, numbered_prompts, visit};
+use crate::studio::{Studio, TIMEOUT, error, numbered_prompts, run_steps};
 use atelier_end_to_end::fault::Rule;
 use atelier_end_to_end::find::{by, starting};
 use atelier_end_to_end::wait::{Seen, until};
@@ -73,7 +73,7 @@ fn rows() -> Value {
 async fn the_archive_contains_every_output_and_lists_missing_ones() {
     let name = "the_archive_contains_every_output_and_lists_missing_ones";
     let service = ["--speed", "0", "--token", TOKEN];
-    visit(name, &service, async |studio| {
+    run_steps(name, &service, async |studio| {
         let browser = studio.browser;
         sign_in(studio).await?;
         studio.choose("Import").await?;
@@ -204,7 +204,7 @@ async fn accepts_large_seed(studio: &Studio<'_>) -> Result<bool> {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_manifest_can_be_viewed_or_run_again() {
     let name = "a_manifest_can_be_viewed_or_run_again";
-    visit(name, &["--speed", "0"], async |studio| {
+    run_steps(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
         let prompts = numbered_prompts("again", 3);
         studio.send(&prompts).await?;
@@ -254,7 +254,7 @@ async fn a_manifest_can_be_viewed_or_run_again() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_page_responds_while_two_hundred_outputs_are_packed() {
     let name = "the_page_responds_while_two_hundred_outputs_are_packed";
-    visit(name, &["--speed", "0"], async |studio| {
+    run_steps(name, &["--speed", "0"], async |studio| {
         store_batch(studio, 200).await?;
         let progress = by("progressbar", "Packing");
         let download = studio.browser.find(&by("button", "Download all")).await?;

@@ -1,6 +1,6 @@
 //! Filling the table: import, rows and sweeps.
 
-use crate::studio::{TIMEOUT, play, visit};
+use crate::studio::{TIMEOUT, run_steps, run_until_settled};
 use atelier_end_to_end::find::{by, starting};
 use atelier_end_to_end::wait::wait_for_value;
 
@@ -16,7 +16,7 @@ const TABLE: &str = "\u{feff}Promt,Panes,Mood\r\n\
 #[tokio::test(flavor = "multi_thread")]
 async fn an_imported_table_lists_errors_and_sends_only_valid_rows() {
     let name = "an_imported_table_lists_errors_and_sends_only_valid_rows";
-    play(name, &["--speed", "0"], async |studio| {
+    run_until_settled(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
         let folder = tempfile::tempdir()?;
         let file = folder.path().join("table.csv");
@@ -95,7 +95,7 @@ async fn an_imported_table_lists_errors_and_sends_only_valid_rows() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_empty_row_is_not_invalid_until_something_is_typed() {
     let name = "an_empty_row_is_not_invalid_until_something_is_typed";
-    visit(name, &[], async |studio| {
+    run_steps(name, &[], async |studio| {
         let browser = studio.browser;
         studio.press("Add a row").await?;
         browser
@@ -128,7 +128,7 @@ async fn an_empty_row_is_not_invalid_until_something_is_typed() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_sweep_is_sent_with_one_press() {
     let name = "a_sweep_is_sent_with_one_press";
-    visit(name, &["--speed", "0"], async |studio| {
+    run_steps(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
         studio.choose("Sweep").await?;
         let axis = browser.find(&by("combobox", "Axis")).await?;
@@ -198,7 +198,7 @@ async fn a_sweep_is_sent_with_one_press() {
 #[tokio::test(flavor = "multi_thread")]
 async fn each_line_is_one_text_value_and_adding_a_sweep_twice_asks_first() {
     let name = "each_line_is_one_text_value_and_adding_a_sweep_twice_asks_first";
-    visit(name, &["--speed", "0"], async |studio| {
+    run_steps(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
         studio.choose("Sweep").await?;
         let axis = browser.find(&by("combobox", "Axis")).await?;
@@ -255,7 +255,7 @@ async fn each_line_is_one_text_value_and_adding_a_sweep_twice_asks_first() {
 #[tokio::test(flavor = "multi_thread")]
 async fn sweeps_and_pasted_tables_are_kept_and_offered_until_sent() {
     let name = "sweeps_and_pasted_tables_are_kept_and_offered_until_sent";
-    visit(name, &["--speed", "0"], async |studio| {
+    run_steps(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
         studio.choose("Import").await?;
         let pasted = by("textbox", "Table");
@@ -300,7 +300,7 @@ async fn sweeps_and_pasted_tables_are_kept_and_offered_until_sent() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_sweep_is_kept_until_its_own_rows_are_sent() {
     let name = "a_sweep_is_kept_until_its_own_rows_are_sent";
-    visit(name, &["--speed", "0"], async |studio| {
+    run_steps(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
         let values = by("textbox", "Values");
         let written =

@@ -3,14 +3,14 @@
 use atelier_end_to_end::find::by;
 use fantoccini::key::Key;
 
-use crate::studio::{TIMEOUT, visit};
+use crate::studio::{TIMEOUT, run_steps};
 
 /// Guards against a shortcut that works in one mode only, against axes that have to be entered again to add one value, and
 /// against rows that are paid for twice when they are edited.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_sweep_is_sent_with_a_shortcut_and_edited_with_its_axes() {
     let name = "a_sweep_is_sent_with_a_shortcut_and_edited_with_its_axes";
-    visit(name, &["--speed", "0"], async |studio| {
+    run_steps(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
         let send = format!("{}{}", char::from(Key::Control), char::from(Key::Enter));
         studio.choose("Sweep").await?;
@@ -52,7 +52,7 @@ async fn a_sweep_is_sent_with_a_shortcut_and_edited_with_its_axes() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_pasted_table_is_sent_by_generate() {
     let name = "a_pasted_table_is_sent_by_generate";
-    visit(name, &["--speed", "0"], async |studio| {
+    run_steps(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
         studio.choose("Import").await?;
         let table = by("textbox", "Table");

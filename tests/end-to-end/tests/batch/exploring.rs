@@ -1,6 +1,6 @@
 //! The sweep view: one item at a time, with a control for each axis.
 
-use crate::studio::{BATCH, SINGLE, Studio, TIMEOUT, error, visit};
+use crate::studio::{BATCH, SINGLE, Studio, TIMEOUT, error, run_steps};
 use atelier_end_to_end::Result;
 use atelier_end_to_end::fault::Rule;
 use atelier_end_to_end::find::{any, by, starting};
@@ -118,7 +118,7 @@ async fn use_shortcuts(studio: &Studio<'_>) -> Result<()> {
 #[tokio::test(flavor = "multi_thread")]
 async fn images_in_a_sweep_keep_their_aspect_ratios() {
     let name = "images_in_a_sweep_keep_their_aspect_ratios";
-    visit(name, &["--speed", "0"], async |studio| {
+    run_steps(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
         browser.set_size(1280, 900).await?;
         studio.choose("Sweep").await?;
@@ -159,7 +159,7 @@ async fn images_in_a_sweep_keep_their_aspect_ratios() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_sweep_of_three_axes_is_shown_as_labelled_grids() {
     let name = "a_sweep_of_three_axes_is_shown_as_labelled_grids";
-    visit(name, &["--speed", "0"], async |studio| {
+    run_steps(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
         studio.choose("Sweep").await?;
         for (at, (parameter, values)) in [
@@ -219,7 +219,7 @@ async fn a_sweep_of_three_axes_is_shown_as_labelled_grids() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_lightbox_steps_through_a_grid_in_its_visible_order() {
     let name = "the_lightbox_steps_through_a_grid_in_its_visible_order";
-    visit(name, &["--speed", "0"], async |studio| {
+    run_steps(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
         browser.set_size(1280, 900).await?;
         studio.choose("Sweep").await?;
@@ -262,7 +262,7 @@ async fn the_lightbox_steps_through_a_grid_in_its_visible_order() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_sweep_is_explored_along_its_axes() {
     let name = "a_sweep_is_explored_along_its_axes";
-    visit(name, &["--speed", "0"], async |studio| {
+    run_steps(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
         studio.choose("Sweep").await?;
         let axes = browser.find_all(&by("combobox", "Axis")).await?;

@@ -1,7 +1,8 @@
 //! Failed items and lost responses.
 
 use crate::studio::{
-    BATCH, SINGLE, TIMEOUT, error, numbered_prompts, play, play_without_keys, rate_limited, visit,
+    BATCH, SINGLE, TIMEOUT, error, numbered_prompts, rate_limited, run_steps, run_until_settled,
+    run_without_keys_until_settled,
 };
 use atelier_end_to_end::fault::{Fault, Rule};
 use atelier_end_to_end::wait::wait_for_value;
@@ -12,7 +13,7 @@ use std::time::Duration;
 #[tokio::test(flavor = "multi_thread")]
 async fn retry_replaces_only_the_failed_items() {
     let name = "retry_replaces_only_the_failed_items";
-    play(name, &["--speed", "0"], async |studio| {
+    run_until_settled(name, &["--speed", "0"], async |studio| {
         let mut prompts = numbered_prompts("mixed", 12);
         for at in [2, 5, 11] {
             prompts[at].push_str(" [fail]");
@@ -50,7 +51,7 @@ async fn retry_replaces_only_the_failed_items() {
 #[tokio::test(flavor = "multi_thread")]
 async fn items_of_a_refused_call_are_sent_singly_and_can_be_retried() {
     let name = "items_of_a_refused_call_are_sent_singly_and_can_be_retried";
-    play(name, &["--speed", "0"], async |studio| {
+    run_until_settled(name, &["--speed", "0"], async |studio| {
         studio.proxy.add(Rule::next(1, BATCH, error(400)));
         studio.proxy.add(Rule::next(2, SINGLE, error(422)));
         let prompts = numbered_prompts("apart", 8);
@@ -75,7 +76,7 @@ async fn items_of_a_refused_call_are_sent_singly_and_can_be_retried() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_lost_response_makes_only_the_items_of_its_call_unconfirmed() {
     let name = "a_lost_response_makes_only_the_items_of_its_call_unconfirmed";
-    play_without_keys(name, &["--speed", "0"], async |studio| {
+    run_without_keys_until_settled(name, &["--speed", "0"], async |studio| {
         studio.allow_calls(1, BATCH);
         studio.proxy.add(Rule::next(1, BATCH, Fault::DropAfter));
         let prompts = numbered_prompts("lost", 25);
@@ -116,7 +117,7 @@ async fn a_lost_response_makes_only_the_items_of_its_call_unconfirmed() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_reply_with_missing_entries_makes_only_those_items_unconfirmed() {
     let name = "a_reply_with_missing_entries_makes_only_those_items_unconfirmed";
-    play_without_keys(name, &["--speed", "0"], async |studio| {
+    run_without_keys_until_settled(name, &["--speed", "0"], async |studio| {
         let cut = Fault::CutBatch { keep: 7 };
         studio.proxy.add(Rule::next(1, BATCH, cut));
         let prompts = numbered_prompts("cut", 14);
@@ -142,7 +143,7 @@ async fn a_reply_with_missing_entries_makes_only_those_items_unconfirmed() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_batch_continues_after_a_rate_limit() {
     let name = "a_batch_continues_after_a_rate_limit";
-    play(name, &["--speed", "0"], async |studio| {
+    run_until_settled(name, &["--speed", "0"], async |studio| {
         studio.allow_calls(1, BATCH);
         studio.proxy.add(Rule::next(1, BATCH, rate_limited(4)));
         let prompts = numbered_prompts("limited", 25);
@@ -166,7 +167,7 @@ async fn a_batch_continues_after_a_rate_limit() {
 #[tokio::test(flavor = "multi_thread")]
 async fn refused_items_are_not_shown_as_sent() {
     let name = "refused_items_are_not_shown_as_sent";
-    visit(name, &["--speed", "0"], async |studio| {
+    run_steps(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
         studio.proxy.add(Rule::every("/v2/*", error(422)));
         studio.send(&numbered_prompts("refused", 2)).await?;
@@ -184,7 +185,7 @@ async fn refused_items_are_not_shown_as_sent() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_batch_without_credit_pauses_until_it_is_resumed() {
     let name = "a_batch_without_credit_pauses_until_it_is_resumed";
-    play(name, &["--speed", "0"], async |studio| {
+    run_until_settled(name, &["--speed", "0"], async |studio| {
         studio.allow_calls(1, BATCH);
         studio.proxy.add(Rule::next(1, BATCH, error(402)));
         let prompts = numbered_prompts("paid", 25);

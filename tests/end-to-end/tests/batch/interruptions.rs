@@ -1,7 +1,8 @@
 //! Batches that are interrupted: the page is closed, or the user pauses or stops sending.
 
 use crate::studio::{
-    BATCH, Studio, TIMEOUT, numbered_prompts, play, play_without_keys, rate_limited, visit,
+    BATCH, Studio, TIMEOUT, numbered_prompts, rate_limited, run_steps, run_until_settled,
+    run_without_keys_until_settled,
 };
 use atelier_end_to_end::Result;
 use atelier_end_to_end::browser::Browser;
@@ -35,7 +36,7 @@ async fn stored_tasks(browser: &Browser) -> Result<Vec<String>> {
 async fn a_reload_mid_batch_loses_nothing_and_sends_nothing_twice() {
     let name = "a_reload_mid_batch_loses_nothing_and_sends_nothing_twice";
     let service = ["--speed", "2", "--workers", "25"];
-    play(name, &service, async |studio| {
+    run_until_settled(name, &service, async |studio| {
         studio.allow_calls(1, BATCH);
         studio.proxy.add(Rule::next(1, BATCH, rate_limited(4)));
         let prompts = numbered_prompts("kept", 25);
@@ -74,7 +75,7 @@ async fn a_reload_mid_batch_loses_nothing_and_sends_nothing_twice() {
 #[tokio::test(flavor = "multi_thread")]
 async fn closing_the_page_before_a_response_leaves_only_its_items_unconfirmed() {
     let name = "closing_the_page_before_a_response_leaves_only_its_items_unconfirmed";
-    play_without_keys(name, &["--speed", "0"], async |studio| {
+    run_without_keys_until_settled(name, &["--speed", "0"], async |studio| {
         studio.allow_calls(1, BATCH);
         studio.proxy.add(Rule::next(1, BATCH, Fault::Hold));
         let prompts = numbered_prompts("closed", 25);
@@ -103,7 +104,7 @@ async fn closing_the_page_before_a_response_leaves_only_its_items_unconfirmed() 
 async fn a_paused_batch_is_not_sent_until_it_is_resumed() {
     let name = "a_paused_batch_is_not_sent_until_it_is_resumed";
     let service = ["--speed", "2", "--workers", "25"];
-    play(name, &service, async |studio| {
+    run_until_settled(name, &service, async |studio| {
         studio.proxy.add(Rule::next(1, BATCH, Fault::Hold));
         let prompts = numbered_prompts("paused", 25);
         studio.send(&prompts).await?;
@@ -144,7 +145,7 @@ async fn a_paused_batch_is_not_sent_until_it_is_resumed() {
 async fn nothing_is_sent_while_the_stop_sending_dialog_is_open() {
     let name = "nothing_is_sent_while_the_stop_sending_dialog_is_open";
     let service = ["--speed", "2", "--workers", "25"];
-    play(name, &service, async |studio| {
+    run_until_settled(name, &service, async |studio| {
         let browser = studio.browser;
         studio.proxy.add(Rule::next(1, BATCH, Fault::Hold));
         let prompts = numbered_prompts("asked", 25);
@@ -175,7 +176,7 @@ async fn nothing_is_sent_while_the_stop_sending_dialog_is_open() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_paused_batch_stays_paused_after_the_stop_sending_dialog() {
     let name = "a_paused_batch_stays_paused_after_the_stop_sending_dialog";
-    play(name, &["--speed", "2", "--workers", "25"], async |studio| {
+    run_until_settled(name, &["--speed", "2", "--workers", "25"], async |studio| {
         let browser = studio.browser;
         studio.proxy.add(Rule::next(1, BATCH, Fault::Hold));
         let prompts = numbered_prompts("paused before", 25);
@@ -204,7 +205,7 @@ async fn a_paused_batch_stays_paused_after_the_stop_sending_dialog() {
 #[tokio::test(flavor = "multi_thread")]
 async fn stopped_items_go_back_into_the_table() {
     let name = "stopped_items_go_back_into_the_table";
-    play(name, &["--speed", "0"], async |studio| {
+    run_until_settled(name, &["--speed", "0"], async |studio| {
         studio.proxy.add(Rule::next(1, BATCH, Fault::Hold));
         let prompts = numbered_prompts("stopped", 25);
         studio.send(&prompts).await?;
@@ -316,7 +317,7 @@ async fn rows_to_send(browser: &Browser) -> Result<usize> {
 async fn leaving_the_page_while_sending_keeps_each_item_as_a_task_or_a_row() {
     let name = "leaving_the_page_while_sending_keeps_each_item_as_a_task_or_a_row";
     const COUNT: usize = 150;
-    visit(name, &["--speed", "0"], async |studio| {
+    run_steps(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
         let address = browser.run("return location.href", vec![]).await?;
         let address = address.as_str().ok_or("no address")?;
@@ -352,7 +353,7 @@ async fn leaving_the_page_while_sending_keeps_each_item_as_a_task_or_a_row() {
 async fn removed_tasks_of_an_interrupted_batch_do_not_become_unsent_rows() {
     let name = "removed_tasks_of_an_interrupted_batch_do_not_become_unsent_rows";
     const COUNT: usize = 150;
-    visit(name, &["--speed", "0", "--workers", "25"], async |studio| {
+    run_steps(name, &["--speed", "0", "--workers", "25"], async |studio| {
         let browser = studio.browser;
         let prompts = numbered_prompts("gone", COUNT);
         leave_while_sending(studio, &prompts, Leave::Stored, "/tasks").await?;

@@ -1,6 +1,6 @@
 //! A batch at a service that honours idempotency keys.
 
-use crate::studio::{BATCH, numbered_prompts, play};
+use crate::studio::{BATCH, numbered_prompts, run_until_settled};
 use atelier_end_to_end::fault::{Fault, Rule};
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 #[tokio::test(flavor = "multi_thread")]
 async fn lost_responses_of_a_batch_are_recovered_with_the_same_keys() {
     let name = "lost_responses_of_a_batch_are_recovered_with_the_same_keys";
-    play(name, &["--speed", "0"], async |studio| {
+    run_until_settled(name, &["--speed", "0"], async |studio| {
         studio.allow_calls(1, BATCH);
         studio.proxy.add(Rule::next(1, BATCH, Fault::DropAfter));
         studio

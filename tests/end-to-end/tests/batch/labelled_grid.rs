@@ -1,13 +1,13 @@
 //! A sweep over two axes is displayed as a table.
 
-use crate::studio::{TIMEOUT, visit};
+use crate::studio::{TIMEOUT, run_steps};
 use atelier_end_to_end::find::{any, by};
 
 /// The values of both axes are headings of the table.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_sweep_over_two_axes_is_shown_as_a_labelled_grid() {
     let name = "a_sweep_over_two_axes_is_shown_as_a_labelled_grid";
-    visit(name, &["--speed", "0"], async |studio| {
+    run_steps(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
         studio.choose("Sweep").await?;
         let axes = async || browser.find_all(&by("combobox", "Axis")).await;

@@ -1,6 +1,6 @@
 //! Rows that an older version or a closed page has stored: they are sent once.
 
-use crate::studio::{BATCH, TIMEOUT, numbered_prompts, visit};
+use crate::studio::{BATCH, TIMEOUT, numbered_prompts, run_steps};
 use crate::tabs::{open_cut_off_tab_that_presses, send_once_in_both};
 use atelier_end_to_end::find::by;
 use atelier_end_to_end::wait::{Seen, until};
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 #[tokio::test(flavor = "multi_thread")]
 async fn rows_stored_by_an_older_version_are_sent_once_by_two_tabs() {
     let name = "rows_stored_by_an_older_version_are_sent_once_by_two_tabs";
-    visit(name, &["--speed", "0"], async |studio| {
+    run_steps(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
         let prompts = numbered_prompts("left", 3);
         let rows: Vec<_> = prompts
@@ -36,7 +36,7 @@ async fn rows_stored_by_an_older_version_are_sent_once_by_two_tabs() {
 #[tokio::test(flavor = "multi_thread")]
 async fn rows_sent_without_storage_are_not_sent_again_after_a_crash() {
     let name = "rows_sent_without_storage_are_not_sent_again_after_a_crash";
-    visit(name, &["--speed", "0"], async |studio| {
+    run_steps(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
         let prompts = numbered_prompts("unkept", 3);
         studio.type_prompts(&prompts).await?;

@@ -1,6 +1,6 @@
 //! The Lines panel, which shows unsent prompts as lines of a text.
 
-use crate::studio::{Studio, TIMEOUT, numbered_prompts, visit};
+use crate::studio::{Studio, TIMEOUT, numbered_prompts, run_steps};
 use atelier_end_to_end::Result;
 use atelier_end_to_end::fault::{Fault, Rule};
 use atelier_end_to_end::find::by;
@@ -25,7 +25,7 @@ async fn wait_for_lines(studio: &Studio<'_>, wanted: &str) -> Result<()> {
 #[tokio::test(flavor = "multi_thread")]
 async fn sent_rows_are_not_lines_and_are_not_changed_by_lines() {
     let name = "sent_rows_are_not_lines_and_are_not_changed_by_lines";
-    visit(name, &["--speed", "0"], async |studio| {
+    run_steps(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
         studio.choose("Sweep").await?;
         let axis = browser.find(&by("combobox", "Axis")).await?;
@@ -72,7 +72,7 @@ async fn sent_rows_are_not_lines_and_are_not_changed_by_lines() {
 #[tokio::test(flavor = "multi_thread")]
 async fn new_lines_are_sent_with_the_parameters_of_the_form() {
     let name = "new_lines_are_sent_with_the_parameters_of_the_form";
-    visit(name, &["--speed", "0"], async |studio| {
+    run_steps(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
         studio.choose("Import").await?;
         let table = by("textbox", "Table");
@@ -113,7 +113,7 @@ async fn new_lines_are_sent_with_the_parameters_of_the_form() {
 #[tokio::test(flavor = "multi_thread")]
 async fn typing_right_after_sending_many_lines_adds_one_row() {
     let name = "typing_right_after_sending_many_lines_adds_one_row";
-    visit(name, &["--speed", "0"], async |studio| {
+    run_steps(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
         studio.proxy.add(Rule::every("/v2/generate*", Fault::Hold));
         let field = by("textbox", "Prompts");

@@ -1,6 +1,6 @@
 //! Long prompts in the grid of a batch and in comparisons.
 
-use crate::studio::{TIMEOUT, visit};
+use crate::studio::{TIMEOUT, run_steps};
 use atelier_end_to_end::find::by;
 use atelier_end_to_end::wait::wait_for_value;
 use fantoccini::actions::{InputSource, MOUSE_BUTTON_LEFT, MouseActions, PointerAction};
@@ -21,7 +21,7 @@ const HEADS: &str = "
 #[tokio::test(flavor = "multi_thread")]
 async fn long_prompts_are_shortened_to_low_distinct_headings() {
     let name = "long_prompts_are_shortened_to_low_distinct_headings";
-    visit(name, &["--speed", "0"], async |studio| {
+    run_steps(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
         browser.set_size(1440, 900).await?;
         studio.choose("Sweep").await?;
@@ -120,7 +120,7 @@ async fn long_prompts_are_shortened_to_low_distinct_headings() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_long_word_does_not_overflow_in_the_sweep_view() {
     let name = "a_long_word_does_not_overflow_in_the_sweep_view";
-    visit(name, &["--speed", "0"], async |studio| {
+    run_steps(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
         let word = "Donaudampfschifffahrtselektrizitaetenhauptbetriebswerkbauunterbeamtengesellschaft";
         let prompts = format!("a {word}\namber");

@@ -1,6 +1,6 @@
 //! Viewing, selecting and comparing outputs in the grid of a batch.
 
-use crate::studio::{TIMEOUT, numbered_prompts, visit};
+use crate::studio::{TIMEOUT, numbered_prompts, run_steps};
 use atelier_end_to_end::find::{by, starting};
 use atelier_end_to_end::wait::wait_for_value;
 
@@ -14,7 +14,7 @@ const FOCUS_OR_DIALOG: &str = "
 #[tokio::test(flavor = "multi_thread")]
 async fn the_lightbox_steps_through_the_items_of_the_batch() {
     let name = "the_lightbox_steps_through_the_items_of_the_batch";
-    visit(name, &["--speed", "0"], async |studio| {
+    run_steps(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
         studio.send(&numbered_prompts("other", 2)).await?;
         studio.wait_for_counts("2 completed").await?;
@@ -52,7 +52,7 @@ async fn the_lightbox_steps_through_the_items_of_the_batch() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_long_press_selects_an_item() {
     let name = "a_long_press_selects_an_item";
-    visit(name, &["--speed", "0"], async |studio| {
+    run_steps(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
         browser.emulate_touch().await?;
         studio.send(&numbered_prompts("held", 2)).await?;
@@ -82,7 +82,7 @@ async fn a_long_press_selects_an_item() {
 #[tokio::test(flavor = "multi_thread")]
 async fn items_can_be_favorited_and_compared_in_the_grid() {
     let name = "items_can_be_favorited_and_compared_in_the_grid";
-    visit(name, &["--speed", "0"], async |studio| {
+    run_steps(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
         studio.send(&numbered_prompts("beside", 3)).await?;
         studio.wait_for_counts("3 completed").await?;

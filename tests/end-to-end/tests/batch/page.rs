@@ -1,6 +1,8 @@
 //! A batch in the list of tasks and on its own page.
 
-use crate::studio::{BATCH, SINGLE, Studio, TIMEOUT, error, numbered_prompts, play, visit};
+use crate::studio::{
+    BATCH, SINGLE, Studio, TIMEOUT, error, numbered_prompts, run_steps, run_until_settled,
+};
 use atelier_end_to_end::Result;
 use atelier_end_to_end::fault::Rule;
 use atelier_end_to_end::find::{any, by, starting};
@@ -41,7 +43,7 @@ async fn unfold_list(studio: &Studio<'_>) -> Result<()> {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_batch_is_one_row_that_links_to_its_page() {
     let name = "a_batch_is_one_row_that_links_to_its_page";
-    visit(name, &["--speed", "0"], async |studio| {
+    run_steps(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
         let prompts = numbered_prompts("row", 3);
         studio.send(&prompts).await?;
@@ -75,7 +77,7 @@ async fn a_batch_is_one_row_that_links_to_its_page() {
 #[tokio::test(flavor = "multi_thread")]
 async fn going_back_from_an_item_restores_the_focus() {
     let name = "going_back_from_an_item_restores_the_focus";
-    visit(name, &["--speed", "0"], async |studio| {
+    run_steps(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
         studio.send(&numbered_prompts("left", 3)).await?;
         studio.wait_for_counts("3 completed").await?;
@@ -98,7 +100,7 @@ async fn going_back_from_an_item_restores_the_focus() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_batch_has_a_name_in_all_tabs_and_after_a_reload() {
     let name = "a_batch_has_a_name_in_all_tabs_and_after_a_reload";
-    visit(name, &["--speed", "0"], async |studio| {
+    run_steps(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
         studio.send(&numbered_prompts("named", 2)).await?;
         studio.wait_for_counts("2 completed").await?;
@@ -145,7 +147,7 @@ async fn a_batch_has_a_name_in_all_tabs_and_after_a_reload() {
 #[tokio::test(flavor = "multi_thread")]
 async fn undo_restores_a_removed_batch() {
     let name = "undo_restores_a_removed_batch";
-    visit(name, &["--speed", "0"], async |studio| {
+    run_steps(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
         studio.send(&numbered_prompts("undone", 3)).await?;
         studio.wait_for_counts("3 completed").await?;
@@ -183,7 +185,7 @@ async fn undo_restores_a_removed_batch() {
 #[tokio::test(flavor = "multi_thread")]
 async fn failed_items_are_retried_from_the_page_of_their_batch() {
     let name = "failed_items_are_retried_from_the_page_of_their_batch";
-    play(name, &["--speed", "0"], async |studio| {
+    run_until_settled(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
         let prompts = numbered_prompts("refused", 2);
         studio.proxy.add(Rule::next(1, BATCH, error(400)));

@@ -1,6 +1,6 @@
 //! The pane with the table and the pane with the results.
 
-use crate::studio::{TIMEOUT, numbered_prompts, visit};
+use crate::studio::{TIMEOUT, numbered_prompts, run_steps};
 use atelier_end_to_end::Result;
 use atelier_end_to_end::browser::Browser;
 use atelier_end_to_end::find::{by, starting};
@@ -43,7 +43,7 @@ async fn check_arrangement(browser: &Browser, when: &str, wanted: &str) -> Resul
 #[tokio::test(flavor = "multi_thread")]
 async fn results_are_shown_next_to_the_table_in_wide_windows() {
     let name = "results_are_shown_next_to_the_table_in_wide_windows";
-    visit(name, &["--speed", "0"], async |studio| {
+    run_steps(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
         check_arrangement(browser, "nothing", "two panes, 0 items in sight").await?;
         browser.set_size(1280, 900).await?;

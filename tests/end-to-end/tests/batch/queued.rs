@@ -1,6 +1,6 @@
 //! Rows of a batch that are still queued: the page does not show them as sent.
 
-use crate::studio::{BATCH, Studio, TIMEOUT, numbered_prompts, visit};
+use crate::studio::{BATCH, Studio, TIMEOUT, numbered_prompts, run_steps};
 use atelier_end_to_end::Result;
 use atelier_end_to_end::fault::{Fault, Rule};
 use atelier_end_to_end::find::by;
@@ -18,7 +18,7 @@ async fn shows_text(studio: &Studio<'_>, text: &str) -> Result<bool> {
 #[tokio::test(flavor = "multi_thread")]
 async fn rows_of_a_paused_batch_are_not_shown_as_sent() {
     let name = "rows_of_a_paused_batch_are_not_shown_as_sent";
-    visit(name, &["--speed", "0"], async |studio| {
+    run_steps(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
         studio.proxy.add(Rule::next(1, BATCH, Fault::Hold));
         studio.send(&numbered_prompts("paused", 12)).await?;
@@ -52,7 +52,7 @@ async fn rows_of_a_paused_batch_are_not_shown_as_sent() {
 #[tokio::test(flavor = "multi_thread")]
 async fn rows_are_not_shown_as_sent_before_their_tasks_are_read() {
     let name = "rows_are_not_shown_as_sent_before_their_tasks_are_read";
-    visit(name, &["--speed", "0"], async |studio| {
+    run_steps(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
         let block_database = "
             const open = IDBFactory.prototype.open;

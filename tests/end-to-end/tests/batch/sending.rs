@@ -1,6 +1,8 @@
 //! Sending: each item once, ten items per call, in order.
 
-use crate::studio::{BATCH, SINGLE, Studio, TIMEOUT, numbered_prompts, play, visit};
+use crate::studio::{
+    BATCH, SINGLE, Studio, TIMEOUT, numbered_prompts, run_steps, run_until_settled,
+};
 use atelier_end_to_end::Result;
 use atelier_end_to_end::fault::{Fault, Rule};
 use atelier_end_to_end::find::by;
@@ -24,7 +26,7 @@ async fn loaded_images(studio: &Studio<'_>) -> Result<u64> {
 #[tokio::test(flavor = "multi_thread")]
 async fn twenty_five_items_are_sent_in_three_calls() {
     let name = "twenty_five_items_are_sent_in_three_calls";
-    play(name, &["--speed", "0"], async |studio| {
+    run_until_settled(name, &["--speed", "0"], async |studio| {
         let prompts = numbered_prompts("glass", 25);
         studio.type_prompts(&prompts).await?;
         studio
@@ -56,7 +58,7 @@ async fn twenty_five_items_are_sent_in_three_calls() {
 #[tokio::test(flavor = "multi_thread")]
 async fn one_item_is_a_single_call() {
     let name = "one_item_is_a_single_call";
-    play(name, &["--speed", "0"], async |studio| {
+    run_until_settled(name, &["--speed", "0"], async |studio| {
         let prompts = numbered_prompts("alone", 1);
         studio.type_prompts(&prompts).await?;
         studio
@@ -78,7 +80,7 @@ async fn one_item_is_a_single_call() {
 #[tokio::test(flavor = "multi_thread")]
 async fn running_items_are_polled_ten_at_a_time() {
     let name = "running_items_are_polled_ten_at_a_time";
-    play(name, &["--speed", "2", "--workers", "20"], async |studio| {
+    run_until_settled(name, &["--speed", "2", "--workers", "20"], async |studio| {
         studio.send(&numbered_prompts("asked", 20)).await?;
         studio.wait_for_counts("20 completed").await?;
         let calls = studio.proxy.calls();
@@ -97,7 +99,7 @@ async fn running_items_are_polled_ten_at_a_time() {
 #[tokio::test(flavor = "multi_thread")]
 async fn without_batch_endpoints_each_item_is_sent_singly() {
     let name = "without_batch_endpoints_each_item_is_sent_singly";
-    play(name, &["--speed", "0"], async |studio| {
+    run_until_settled(name, &["--speed", "0"], async |studio| {
         for path in [
             "/v2/generate-batch",
             "/v2/status-batch",
@@ -130,7 +132,7 @@ async fn without_batch_endpoints_each_item_is_sent_singly() {
 #[tokio::test(flavor = "multi_thread")]
 async fn more_than_a_hundred_items_need_confirmation() {
     let name = "more_than_a_hundred_items_need_confirmation";
-    visit(name, &["--speed", "0"], async |studio| {
+    run_steps(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
         let prompts = numbered_prompts("many", 101);
         // Responses are not needed, since only the calls are checked.

@@ -1,7 +1,7 @@
 //! The number of DOM elements for a thousand items is about the same as for twenty. `./dev bench` measures the time per key
 //! press.
 
-use crate::studio::{Studio, TIMEOUT, numbered_prompts, visit};
+use crate::studio::{Studio, TIMEOUT, numbered_prompts, run_steps};
 use atelier_end_to_end::Result;
 use atelier_end_to_end::find::{by, starting};
 use atelier_end_to_end::wait::{Seen, until, wait_for_value};
@@ -71,7 +71,7 @@ fn check_ratio(what: &str, few: usize, many: usize) {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_table_of_a_thousand_rows_has_few_more_elements_than_a_hundred() {
     let name = "a_table_of_a_thousand_rows_has_few_more_elements_than_a_hundred";
-    visit(name, &["--speed", "0"], async |studio| {
+    run_steps(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
         browser.set_size(1280, 900).await?;
         let form = by("form", "Input");
@@ -97,7 +97,7 @@ async fn a_table_of_a_thousand_rows_has_few_more_elements_than_a_hundred() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_batch_of_a_thousand_items_renders_only_visible_items() {
     let name = "a_batch_of_a_thousand_items_renders_only_visible_items";
-    visit(name, &["--speed", "0"], async |studio| {
+    run_steps(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
         browser.set_size(1280, 900).await?;
         store_batch(studio, 1_000).await?;
@@ -141,7 +141,7 @@ async fn a_batch_of_a_thousand_items_renders_only_visible_items() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_focused_row_keeps_the_focus_when_the_table_is_scrolled() {
     let name = "a_focused_row_keeps_the_focus_when_the_table_is_scrolled";
-    visit(name, &["--speed", "0"], async |studio| {
+    run_steps(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
         browser.set_size(1280, 900).await?;
         fill(studio, 300).await?;

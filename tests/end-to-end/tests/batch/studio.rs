@@ -51,7 +51,7 @@ impl Suite for Batch {
 }
 
 /// Runs the steps in Batch mode, waits until all tasks have ended, and checks the ledger.
-pub async fn play(
+pub async fn run_until_settled(
     name: &str,
     service: &[&str],
     steps: impl AsyncFnOnce(&mut Studio<'_>) -> Result<()>,
@@ -60,7 +60,7 @@ pub async fn play(
 }
 
 /// Like [`play`], with a service that does not announce idempotency keys, as most services don't.
-pub async fn play_without_keys(
+pub async fn run_without_keys_until_settled(
     name: &str,
     service: &[&str],
     steps: impl AsyncFnOnce(&mut Studio<'_>) -> Result<()>,
@@ -69,7 +69,7 @@ pub async fn play_without_keys(
 }
 
 /// Runs the steps in Batch mode, without waiting for the tasks and without checking the ledger.
-pub async fn visit(
+pub async fn run_steps(
     name: &str,
     service: &[&str],
     steps: impl AsyncFnOnce(&mut Studio<'_>) -> Result<()>,
@@ -78,7 +78,7 @@ pub async fn visit(
 }
 
 /// Like [`visit`], with steps before the page is first opened.
-pub async fn visit_after(
+pub async fn run_steps_after(
     name: &str,
     service: &[&str],
     before: impl AsyncFnOnce(&Studio<'_>) -> Result<()>,

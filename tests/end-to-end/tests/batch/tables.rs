@@ -4,7 +4,7 @@ mod refusal;
 mod size;
 mod tabs;
 
-use crate::studio::{Studio, TIMEOUT, numbered_prompts, visit};
+use crate::studio::{Studio, TIMEOUT, numbered_prompts, run_steps};
 use atelier_end_to_end::Result;
 use atelier_end_to_end::find::by;
 use atelier_end_to_end::wait::{Seen, until};
@@ -107,7 +107,7 @@ async fn refuse_table_writes(studio: &Studio<'_>, refuses: bool) -> Result<()> {
 #[tokio::test(flavor = "multi_thread")]
 async fn rows_typed_right_before_a_reload_are_there_after_it() {
     let name = "rows_typed_right_before_a_reload_are_there_after_it";
-    visit(name, &["--speed", "0"], async |studio| {
+    run_steps(name, &["--speed", "0"], async |studio| {
         let prompts = numbered_prompts("hurried", 60);
         paste(studio, &prompts[..3]).await?;
         wait_for_stored_rows(studio, 3).await?;
@@ -139,7 +139,7 @@ async fn rows_typed_right_before_a_reload_are_there_after_it() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_table_of_an_earlier_version_is_migrated_once() {
     let name = "a_table_of_an_earlier_version_is_migrated_once";
-    visit(name, &["--speed", "0"], async |studio| {
+    run_steps(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
         let old_format = |prompts: &[String]| {
             let rows: Vec<Value> = prompts
@@ -208,7 +208,7 @@ async fn a_table_of_an_earlier_version_is_migrated_once() {
 #[tokio::test(flavor = "multi_thread")]
 async fn rows_are_stored_again_after_site_data_is_cleared() {
     let name = "rows_are_stored_again_after_site_data_is_cleared";
-    visit(name, &["--speed", "0"], async |studio| {
+    run_steps(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
         let rows = numbered_prompts("cleared", 300);
         paste(studio, &rows).await?;

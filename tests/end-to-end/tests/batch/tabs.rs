@@ -1,6 +1,6 @@
 //! A batch in several tabs: one sends it, all can pause or stop it.
 
-use crate::studio::{BATCH, Studio, TIMEOUT, numbered_prompts, play, visit};
+use crate::studio::{BATCH, Studio, TIMEOUT, numbered_prompts, run_steps, run_until_settled};
 use atelier_end_to_end::Result;
 use atelier_end_to_end::fault::{Fault, Rule};
 use atelier_end_to_end::find::by;
@@ -35,7 +35,7 @@ async fn open_tab_with_queued_messages(studio: &Studio<'_>) -> Result<()> {
 #[tokio::test(flavor = "multi_thread")]
 async fn stopping_in_a_follower_returns_only_unsent_rows() {
     let name = "stopping_in_a_follower_returns_only_unsent_rows";
-    play(name, &["--speed", "0"], async |studio| {
+    run_until_settled(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
         open_tab_with_queued_messages(studio).await?;
         studio.allow_calls(1, BATCH);
@@ -68,7 +68,7 @@ async fn stopping_in_a_follower_returns_only_unsent_rows() {
 #[tokio::test(flavor = "multi_thread")]
 async fn rows_stopped_in_a_closed_tab_are_available_in_another() {
     let name = "rows_stopped_in_a_closed_tab_are_available_in_another";
-    play(name, &["--speed", "0"], async |studio| {
+    run_until_settled(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
         let leader = browser.client.window().await?;
         open_tab_with_queued_messages(studio).await?;
@@ -114,7 +114,7 @@ async fn rows_stopped_in_a_closed_tab_are_available_in_another() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_batch_of_a_follower_is_sent_once_and_can_be_paused_there() {
     let name = "a_batch_of_a_follower_is_sent_once_and_can_be_paused_there";
-    play(name, &["--speed", "0"], async |studio| {
+    run_until_settled(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
         let leader = browser.client.window().await?;
         let follower = studio.open_batch_tab().await?;
@@ -194,7 +194,7 @@ pub async fn send_once_in_both(
 #[tokio::test(flavor = "multi_thread")]
 async fn rows_that_two_tabs_send_at_once_are_sent_once() {
     let name = "rows_that_two_tabs_send_at_once_are_sent_once";
-    play(name, &["--speed", "0"], async |studio| {
+    run_until_settled(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
         let first = browser.client.window().await?;
         let prompts = numbered_prompts("in both", 12);
@@ -210,7 +210,7 @@ async fn rows_that_two_tabs_send_at_once_are_sent_once() {
 #[tokio::test(flavor = "multi_thread")]
 async fn rows_unchanged_by_an_edit_are_sent_once_by_two_tabs() {
     let name = "rows_unchanged_by_an_edit_are_sent_once_by_two_tabs";
-    visit(name, &["--speed", "0"], async |studio| {
+    run_steps(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
         let first = browser.client.window().await?;
         let old = numbered_prompts("edited", 12);
@@ -251,7 +251,7 @@ async fn rows_unchanged_by_an_edit_are_sent_once_by_two_tabs() {
 #[tokio::test(flavor = "multi_thread")]
 async fn rows_put_back_in_two_tabs_at_once_are_all_kept() {
     let name = "rows_put_back_in_two_tabs_at_once_are_all_kept";
-    visit(name, &["--speed", "0"], async |studio| {
+    run_steps(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
         let leader = browser.client.window().await?;
         open_tab_with_queued_messages(studio).await?;
@@ -318,7 +318,7 @@ async fn rows_put_back_in_two_tabs_at_once_are_all_kept() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_batch_of_another_tab_is_shown_with_all_its_items() {
     let name = "a_batch_of_another_tab_is_shown_with_all_its_items";
-    visit(name, &["--speed", "0"], async |studio| {
+    run_steps(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
         let first = browser.client.window().await?;
         let second = studio.open_batch_tab().await?;
@@ -339,7 +339,7 @@ async fn a_batch_of_another_tab_is_shown_with_all_its_items() {
 #[tokio::test(flavor = "multi_thread")]
 async fn each_tab_keeps_its_own_unsent_sweep() {
     let name = "each_tab_keeps_its_own_unsent_sweep";
-    visit(name, &["--speed", "0"], async |studio| {
+    run_steps(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
         let written =
             "return [...document.querySelectorAll('.sweep textarea')].map(it => it.value).join()";

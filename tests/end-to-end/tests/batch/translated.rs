@@ -1,7 +1,7 @@
 //! The page while the browser translates it. Chrome's "Translate this page" replaces each text node with `font` elements,
 //! except inside elements with `translate="no"`.
 
-use crate::studio::{Studio, visit};
+use crate::studio::{Studio, run_steps};
 use atelier_end_to_end::Result;
 use atelier_end_to_end::find::{by, starting};
 use atelier_end_to_end::studio::MODEL;
@@ -51,7 +51,7 @@ impl Studio<'_> {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_translated_page_still_updates_its_texts() {
     let name = "a_translated_page_still_updates_its_texts";
-    visit(name, &["--speed", "0.2"], async |studio| {
+    run_steps(name, &["--speed", "0.2"], async |studio| {
         let browser = studio.browser;
         studio.open(MODEL).await?;
         browser.find(&by("form", "Input")).await?;

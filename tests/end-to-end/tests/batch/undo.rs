@@ -1,6 +1,6 @@
 //! Undo for rows that were removed from the table, and Generate sends the rows of the visible panel.
 
-use crate::studio::{TIMEOUT, numbered_prompts, visit};
+use crate::studio::{TIMEOUT, numbered_prompts, run_steps};
 use atelier_end_to_end::find::by;
 use atelier_end_to_end::wait::wait_for_value;
 
@@ -9,7 +9,7 @@ use atelier_end_to_end::wait::wait_for_value;
 #[tokio::test(flavor = "multi_thread")]
 async fn undo_restores_replaced_and_removed_rows() {
     let name = "undo_restores_replaced_and_removed_rows";
-    visit(name, &["--speed", "0"], async |studio| {
+    run_steps(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
         let rows = numbered_prompts("undone", 3);
         studio.type_prompts(&rows).await?;
@@ -60,7 +60,7 @@ async fn undo_restores_replaced_and_removed_rows() {
 #[tokio::test(flavor = "multi_thread")]
 async fn generate_includes_the_sweep_or_import_in_view() {
     let name = "generate_includes_the_sweep_or_import_in_view";
-    visit(name, &["--speed", "0"], async |studio| {
+    run_steps(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
         studio.type_prompts(&numbered_prompts("typed", 3)).await?;
         studio.choose("Sweep").await?;
@@ -101,7 +101,7 @@ async fn generate_includes_the_sweep_or_import_in_view() {
 #[tokio::test(flavor = "multi_thread")]
 async fn rows_made_before_are_named_and_a_new_batch_can_be_undone() {
     let name = "rows_made_before_are_named_and_a_new_batch_can_be_undone";
-    visit(name, &["--speed", "0"], async |studio| {
+    run_steps(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
         studio.choose("Sweep").await?;
         let axis = browser.find(&by("combobox", "Axis")).await?;

@@ -1,6 +1,6 @@
 //! Twenty tasks with all kinds of faults at random times.
 
-use crate::studio::{Form, Studio, play_without_keys};
+use crate::studio::{Form, Studio, run_without_keys_until_settled};
 use atelier_end_to_end::Result;
 use atelier_end_to_end::fault::{Fault, RetryAfter, Rule};
 use std::time::Duration;
@@ -61,7 +61,7 @@ async fn twenty_tasks_survive_reloads_and_faults() {
     let name = "twenty_tasks_survive_reloads_and_faults";
     // So slow that all twenty tasks run at the same time.
     let service = ["--speed", "12", "--workers", "20"];
-    play_without_keys(name, &service, async |studio| {
+    run_without_keys_until_settled(name, &service, async |studio| {
         let mut random = Random(SEED);
         let mut form = studio.find_form().await?;
         for n in 1..=20 {

@@ -1,6 +1,6 @@
 //! Responses that can't be used.
 
-use crate::studio::{TIMEOUT, play, play_without_keys};
+use crate::studio::{TIMEOUT, run_until_settled, run_without_keys_until_settled};
 use atelier_end_to_end::fault::{Fault, Rule};
 
 const ERROR: Fault = Fault::Status {
@@ -20,7 +20,7 @@ fn status(status: u16) -> Fault {
 #[tokio::test(flavor = "multi_thread")]
 async fn polls_are_repeated_after_unusable_responses() {
     let name = "polls_are_repeated_after_unusable_responses";
-    play(name, &["--speed", "0.2"], async |studio| {
+    run_until_settled(name, &["--speed", "0.2"], async |studio| {
         let faults = [
             ("error", ERROR),
             ("dropped before", Fault::DropBefore),
@@ -59,7 +59,7 @@ async fn polls_are_repeated_after_unusable_responses() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_unusable_response_to_generate_makes_the_task_unconfirmed() {
     let name = "an_unusable_response_to_generate_makes_the_task_unconfirmed";
-    play_without_keys(name, &["--speed", "0"], async |studio| {
+    run_without_keys_until_settled(name, &["--speed", "0"], async |studio| {
         let faults = [
             ("error", ERROR),
             ("dropped before", Fault::DropBefore),

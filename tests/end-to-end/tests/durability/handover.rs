@@ -4,7 +4,7 @@ use crate::storage::{
     STORAGE_WARNING, send_anyway, wait_for_stored_records, wait_for_stored_tasks,
     wait_until_no_warning,
 };
-use crate::studio::{Form, Studio, TIMEOUT, play, play_without_keys};
+use crate::studio::{Form, Studio, TIMEOUT, run_until_settled, run_without_keys_until_settled};
 use crate::tabs::run_before_each_page;
 use atelier_end_to_end::Result;
 use atelier_end_to_end::browser::Browser;
@@ -58,7 +58,7 @@ async fn open_two_tabs(studio: &mut Studio<'_>) -> Result<[(WindowHandle, Form);
 #[tokio::test(flavor = "multi_thread")]
 async fn another_tab_leads_after_the_leader_lost_its_database() {
     let name = "another_tab_leads_after_the_leader_lost_its_database";
-    play_without_keys(name, &["--speed", "1"], async |studio| {
+    run_without_keys_until_settled(name, &["--speed", "1"], async |studio| {
         let browser = studio.browser;
         let [(first, form), (second, other)] = open_two_tabs(studio).await?;
         browser.run("window.lost = true", vec![]).await?;
@@ -95,7 +95,7 @@ async fn another_tab_leads_after_the_leader_lost_its_database() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_tab_that_can_write_sends_what_the_leader_has_not_sent() {
     let name = "a_tab_that_can_write_sends_what_the_leader_has_not_sent";
-    play_without_keys(name, &["--speed", "1"], async |studio| {
+    run_without_keys_until_settled(name, &["--speed", "1"], async |studio| {
         let browser = studio.browser;
         let [(_, form), (second, _)] = open_two_tabs(studio).await?;
         browser.run("window.unsure = true", vec![]).await?;
@@ -116,7 +116,7 @@ async fn a_tab_that_can_write_sends_what_the_leader_has_not_sent() {
 #[tokio::test(flavor = "multi_thread")]
 async fn unsent_tasks_stay_queued_while_no_tab_can_write() {
     let name = "unsent_tasks_stay_queued_while_no_tab_can_write";
-    play(name, &["--speed", "1"], async |studio| {
+    run_until_settled(name, &["--speed", "1"], async |studio| {
         let browser = studio.browser;
         let [(first, form), (second, _)] = open_two_tabs(studio).await?;
         browser.switch_to(&second).await?;

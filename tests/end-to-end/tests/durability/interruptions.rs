@@ -1,6 +1,6 @@
 //! Interruptions: a closed page, a stopped service, a lost network connection.
 
-use crate::studio::{Studio, TIMEOUT, play, play_without_keys};
+use crate::studio::{Studio, TIMEOUT, run_until_settled, run_without_keys_until_settled};
 use atelier_end_to_end::fault::{Call, Fault, Rule};
 use atelier_end_to_end::find::by;
 use std::time::Duration;
@@ -19,7 +19,7 @@ fn last_status(calls: &[Call]) -> Option<&Call> {
 #[tokio::test(flavor = "multi_thread")]
 async fn closing_the_page_before_the_response_leaves_only_that_task_unconfirmed() {
     let name = "closing_the_page_before_the_response_leaves_only_that_task_unconfirmed";
-    play_without_keys(name, &["--speed", "2"], async |studio| {
+    run_without_keys_until_settled(name, &["--speed", "2"], async |studio| {
         let form = studio.open_model().await?;
         studio.generate(&form, "known before").await?;
         // A poll shows that the page has received the id of the task, so that the page is not closed too early.
@@ -86,7 +86,7 @@ async fn closing_the_page_before_the_response_leaves_only_that_task_unconfirmed(
 #[tokio::test(flavor = "multi_thread")]
 async fn an_interrupted_task_says_after_a_reload_that_the_page_was_closed() {
     let name = "an_interrupted_task_says_after_a_reload_that_the_page_was_closed";
-    play_without_keys(name, &["--speed", "2"], async |studio| {
+    run_without_keys_until_settled(name, &["--speed", "2"], async |studio| {
         let form = studio.open_model().await?;
         let wait = Fault::Delay { time: LONG };
         studio.proxy.add(Rule::next(1, "/v2/generate", wait));
@@ -109,7 +109,7 @@ async fn an_interrupted_task_says_after_a_reload_that_the_page_was_closed() {
 #[tokio::test(flavor = "multi_thread")]
 async fn tasks_complete_after_the_service_restarts() {
     let name = "tasks_complete_after_the_service_restarts";
-    play(name, &["--speed", "3"], async |studio| {
+    run_until_settled(name, &["--speed", "3"], async |studio| {
         let form = studio.open_model().await?;
         studio.generate(&form, "first").await?;
         studio.generate(&form, "second").await?;
@@ -128,7 +128,7 @@ async fn tasks_complete_after_the_service_restarts() {
 #[tokio::test(flavor = "multi_thread")]
 async fn polls_continue_after_the_service_was_down_for_ten_seconds() {
     let name = "polls_continue_after_the_service_was_down_for_ten_seconds";
-    play_without_keys(name, &["--speed", "2"], async |studio| {
+    run_without_keys_until_settled(name, &["--speed", "2"], async |studio| {
         studio.proxy.control_clock(studio.browser).await?;
         let form = studio.open_model().await?;
         studio.generate(&form, "before").await?;
@@ -169,7 +169,7 @@ fn count_api_calls(studio: &Studio<'_>) -> usize {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_task_submitted_offline_is_sent_once_when_the_network_is_back() {
     let name = "a_task_submitted_offline_is_sent_once_when_the_network_is_back";
-    play(name, &["--speed", "2"], async |studio| {
+    run_until_settled(name, &["--speed", "2"], async |studio| {
         studio.proxy.control_clock(studio.browser).await?;
         let form = studio.open_model().await?;
         studio.generate(&form, "online").await?;
@@ -215,7 +215,7 @@ async fn a_task_submitted_offline_is_sent_once_when_the_network_is_back() {
 #[tokio::test(flavor = "multi_thread")]
 async fn try_now_calls_a_service_on_this_machine_while_offline() {
     let name = "try_now_calls_a_service_on_this_machine_while_offline";
-    play(name, &[], async |studio| {
+    run_until_settled(name, &[], async |studio| {
         let form = studio.open_model().await?;
         let script =
             "Object.defineProperty(navigator, 'onLine', { get: () => false, configurable: true });

@@ -1,6 +1,6 @@
 //! A service that honours idempotency keys: the page recovers lost responses without asking the user.
 
-use crate::studio::{Studio, play};
+use crate::studio::{Studio, run_until_settled};
 use atelier_end_to_end::fault::{Fault, Rule};
 use atelier_end_to_end::ledger::is_generate;
 use std::collections::BTreeSet;
@@ -34,7 +34,7 @@ fn tasks_and_keys(studio: &Studio<'_>, prompt: &str) -> (usize, Vec<String>) {
 #[tokio::test(flavor = "multi_thread")]
 async fn lost_responses_are_recovered_with_the_same_key() {
     let name = "lost_responses_are_recovered_with_the_same_key";
-    play(name, &["--speed", "0"], async |studio| {
+    run_until_settled(name, &["--speed", "0"], async |studio| {
         for (prompt, fault) in FAULTS {
             let form = studio.open_model().await?;
             studio.proxy.add(Rule::next(1, "/v2/generate", fault));
@@ -57,7 +57,7 @@ async fn lost_responses_are_recovered_with_the_same_key() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_next_visit_recovers_a_response_that_a_closed_page_missed() {
     let name = "the_next_visit_recovers_a_response_that_a_closed_page_missed";
-    play(name, &["--speed", "0"], async |studio| {
+    run_until_settled(name, &["--speed", "0"], async |studio| {
         for (prompt, fault) in FAULTS {
             let form = studio.open_model().await?;
             studio.proxy.add(Rule::next(2, "/v2/generate", fault));

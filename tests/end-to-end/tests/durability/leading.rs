@@ -1,6 +1,6 @@
 //! Exactly one tab leads, even if locks are missing, refused or granted twice.
 
-use crate::studio::{Studio, TIMEOUT, play, play_without_keys};
+use crate::studio::{Studio, TIMEOUT, run_until_settled, run_without_keys_until_settled};
 use crate::tabs::{calls_of_tab, run_before_each_page};
 use atelier_end_to_end::Result;
 use atelier_end_to_end::browser::Browser;
@@ -21,7 +21,7 @@ const REFUSE_LOCKS: &str = "
 #[tokio::test(flavor = "multi_thread")]
 async fn a_page_whose_locks_are_refused_sends_its_tasks() {
     let name = "a_page_whose_locks_are_refused_sends_its_tasks";
-    play(name, &["--speed", "1"], async |studio| {
+    run_until_settled(name, &["--speed", "1"], async |studio| {
         run_before_each_page(studio, REFUSE_LOCKS).await?;
         let form = studio.open_model().await?;
         studio.generate(&form, "without locks").await?;
@@ -50,7 +50,7 @@ async fn check_takeover(studio: &mut Studio<'_>, leader: &WindowHandle) -> Resul
 #[tokio::test(flavor = "multi_thread")]
 async fn a_tab_without_lock_follows_the_tab_that_holds_it() {
     let name = "a_tab_without_lock_follows_the_tab_that_holds_it";
-    play(name, &["--speed", "1"], async |studio| {
+    run_until_settled(name, &["--speed", "1"], async |studio| {
         let browser = studio.browser;
         let leader = browser.client.window().await?;
         browser.open_tab("about:blank").await?;
@@ -74,7 +74,7 @@ async fn a_tab_without_lock_follows_the_tab_that_holds_it() {
 #[tokio::test(flavor = "multi_thread")]
 async fn one_tab_leads_without_locks_and_with_full_storage() {
     let name = "one_tab_leads_without_locks_and_with_full_storage";
-    play_without_keys(name, &["--speed", "1"], async |studio| {
+    run_without_keys_until_settled(name, &["--speed", "1"], async |studio| {
         let browser = studio.browser;
         let full = "
             delete Navigator.prototype.locks;
@@ -129,7 +129,7 @@ async fn one_tab_leads_without_locks_and_with_full_storage() {
 #[tokio::test(flavor = "multi_thread")]
 async fn another_tab_leads_while_the_leader_is_frozen() {
     let name = "another_tab_leads_while_the_leader_is_frozen";
-    play_without_keys(name, &["--speed", "1"], async |studio| {
+    run_without_keys_until_settled(name, &["--speed", "1"], async |studio| {
         let browser = studio.browser;
         browser.needs(Capability::DevTools)?;
         let frozen = browser.client.window().await?;
@@ -175,7 +175,7 @@ async fn another_tab_leads_while_the_leader_is_frozen() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_response_that_a_frozen_tab_receives_after_resubmit_is_a_separate_task() {
     let name = "a_response_that_a_frozen_tab_receives_after_resubmit_is_a_separate_task";
-    play_without_keys(name, &["--speed", "1"], async |studio| {
+    run_without_keys_until_settled(name, &["--speed", "1"], async |studio| {
         let browser = studio.browser;
         browser.needs(Capability::DevTools)?;
         let frozen = browser.client.window().await?;
@@ -241,7 +241,7 @@ async fn wait_for_flag(browser: &Browser, flag: &str) -> Result<()> {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_tab_that_loses_the_lease_while_it_reads_records_does_not_lead() {
     let name = "a_tab_that_loses_the_lease_while_it_reads_records_does_not_lead";
-    play(name, &["--speed", "0.2"], async |studio| {
+    run_until_settled(name, &["--speed", "0.2"], async |studio| {
         let browser = studio.browser;
         let refusal = Fault::Status {
             status: 429,
@@ -333,7 +333,7 @@ async fn a_tab_that_loses_the_lease_while_it_reads_records_does_not_lead() {
 #[tokio::test(flavor = "multi_thread")]
 async fn one_tab_leads_after_site_data_is_cleared() {
     let name = "one_tab_leads_after_site_data_is_cleared";
-    play_without_keys(name, &["--speed", "1"], async |studio| {
+    run_without_keys_until_settled(name, &["--speed", "1"], async |studio| {
         let browser = studio.browser;
         let form = studio.find_form().await?;
         studio.generate(&form, "before").await?;

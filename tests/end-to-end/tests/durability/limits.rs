@@ -1,6 +1,6 @@
 //! Rate limits: the page waits as long as `Retry-After` says.
 
-use crate::studio::{Studio, TIMEOUT, play};
+use crate::studio::{Studio, TIMEOUT, run_until_settled};
 use crate::tabs::run_before_each_page;
 use atelier_end_to_end::Result;
 use atelier_end_to_end::fault::{Fault, RetryAfter, Rule};
@@ -52,7 +52,7 @@ async fn check_no_early_call(studio: &Studio<'_>, wait: Duration) -> Result<()> 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_refused_generate_is_retried_after_retry_after() {
     let name = "a_refused_generate_is_retried_after_retry_after";
-    play(name, &["--speed", "0.2"], async |studio| {
+    run_until_settled(name, &["--speed", "0.2"], async |studio| {
         studio.proxy.control_clock(studio.browser).await?;
         for (prompt, status) in [("too many", 429), ("unavailable", 503)] {
             let form = studio.open_model().await?;
@@ -71,7 +71,7 @@ async fn a_refused_generate_is_retried_after_retry_after() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_refused_status_stops_all_calls_until_retry_after() {
     let name = "a_refused_status_stops_all_calls_until_retry_after";
-    play(name, &["--speed", "1"], async |studio| {
+    run_until_settled(name, &["--speed", "1"], async |studio| {
         studio.proxy.control_clock(studio.browser).await?;
         for (prompt, after) in [
             ("in seconds", RetryAfter::Seconds(10)),
@@ -94,7 +94,7 @@ async fn a_refused_status_stops_all_calls_until_retry_after() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_reload_does_not_shorten_the_wait() {
     let name = "a_reload_does_not_shorten_the_wait";
-    play(name, &["--speed", "0.2"], async |studio| {
+    run_until_settled(name, &["--speed", "0.2"], async |studio| {
         studio.proxy.control_clock(studio.browser).await?;
         let form = studio.open_model().await?;
         let refusal = refusal(429, RetryAfter::Seconds(20));
@@ -118,7 +118,7 @@ async fn a_reload_does_not_shorten_the_wait() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_page_left_at_once_does_not_shorten_the_wait() {
     let name = "a_page_left_at_once_does_not_shorten_the_wait";
-    play(name, &["--speed", "2"], async |studio| {
+    run_until_settled(name, &["--speed", "2"], async |studio| {
         // The first line prevents the browser's question before leaving.
         let script = "
             window.addEventListener('beforeunload', event => event.stopImmediatePropagation());
@@ -179,7 +179,7 @@ async fn a_page_left_at_once_does_not_shorten_the_wait() {
 async fn the_rate_limit_of_the_service_delays_tasks_without_losing_any() {
     let name = "the_rate_limit_of_the_service_delays_tasks_without_losing_any";
     let service = ["--speed", "0.2", "--rate", "1/s"];
-    play(name, &service, async |studio| {
+    run_until_settled(name, &service, async |studio| {
         let form = studio.open_model().await?;
         for n in 1..=4 {
             studio.generate(&form, &format!("hurried {n}")).await?;

@@ -1,6 +1,6 @@
 //! Settings and credentials are shared by all tabs: the tab that makes the calls uses what any tab saves.
 
-use crate::studio::{Studio, TIMEOUT, play};
+use crate::studio::{Studio, TIMEOUT, run_until_settled};
 use atelier_end_to_end::Result;
 use atelier_end_to_end::browser::Browser;
 use atelier_end_to_end::fault::{Call, Fault, FaultProxy, RetryAfter, Rule};
@@ -45,7 +45,7 @@ async fn open_model(browser: &Browser) -> Result<()> {
 #[tokio::test(flavor = "multi_thread")]
 async fn credentials_entered_in_a_second_tab_reach_the_leader() {
     let name = "credentials_entered_in_a_second_tab_reach_the_leader";
-    play(name, &["--speed", "1", "--token", TOKEN], async |studio| {
+    run_until_settled(name, &["--speed", "1", "--token", TOKEN], async |studio| {
         let browser = studio.browser;
         studio.open_model_tab().await?;
         save(browser, &[("User ID", "me"), ("Access token", TOKEN)]).await?;
@@ -64,7 +64,7 @@ async fn credentials_entered_in_a_second_tab_reach_the_leader() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_leader_uses_a_token_corrected_in_a_second_tab() {
     let name = "the_leader_uses_a_token_corrected_in_a_second_tab";
-    play(name, &["--speed", "1", "--token", TOKEN], async |studio| {
+    run_until_settled(name, &["--speed", "1", "--token", TOKEN], async |studio| {
         let browser = studio.browser;
         save(browser, &[("User ID", "me"), ("Access token", "wrong")]).await?;
         open_model(browser).await?;
@@ -94,7 +94,7 @@ async fn the_leader_uses_a_token_corrected_in_a_second_tab() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_follower_shows_why_nothing_is_sent_and_can_retry() {
     let name = "a_follower_shows_why_nothing_is_sent_and_can_retry";
-    play(name, &["--speed", "1"], async |studio| {
+    run_until_settled(name, &["--speed", "1"], async |studio| {
         let browser = studio.browser;
         studio.proxy.hide_idempotency_keys();
         let form = studio.open_model().await?;
@@ -137,7 +137,7 @@ async fn a_follower_shows_why_nothing_is_sent_and_can_retry() {
 #[tokio::test(flavor = "multi_thread")]
 async fn try_now_and_generate_retry_after_refused_credentials() {
     let name = "try_now_and_generate_retry_after_refused_credentials";
-    play(name, &["--speed", "1"], async |studio| {
+    run_until_settled(name, &["--speed", "1"], async |studio| {
         let browser = studio.browser;
         let refused = |path| {
             let fault = Fault::Status {
@@ -267,7 +267,7 @@ async fn a_theme_chosen_in_one_tab_applies_to_all_tabs() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_task_of_another_service_shows_that_it_waits_for_that_service() {
     let name = "a_task_of_another_service_shows_that_it_waits_for_that_service";
-    play(name, &["--speed", "1"], async |studio: &mut Studio<'_>| {
+    run_until_settled(name, &["--speed", "1"], async |studio: &mut Studio<'_>| {
         let browser = studio.browser;
         studio.proxy.hide_idempotency_keys();
         let form = studio.open_model().await?;

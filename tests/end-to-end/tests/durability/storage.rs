@@ -1,7 +1,7 @@
 //! Storage that never responds, throws, disappears or is full. Running tasks continue, and the page warns. New tasks are
 //! sent only after confirmation, and tasks are stored once storage works again.
 
-use crate::studio::{Studio, TIMEOUT, play};
+use crate::studio::{Studio, TIMEOUT, run_until_settled};
 use crate::tabs::run_before_each_page;
 use atelier_end_to_end::Result;
 use atelier_end_to_end::browser::Browser;
@@ -78,7 +78,7 @@ async fn clear_storage(studio: &Studio<'_>) -> Result<()> {
 #[tokio::test(flavor = "multi_thread")]
 async fn tasks_are_stored_again_after_site_data_is_cleared() {
     let name = "tasks_are_stored_again_after_site_data_is_cleared";
-    play(name, &["--speed", "1"], async |studio| {
+    run_until_settled(name, &["--speed", "1"], async |studio| {
         let form = studio.find_form().await?;
         studio.generate(&form, "before").await?;
         studio.wait_for_accepted(1).await?;
@@ -99,7 +99,7 @@ async fn tasks_are_stored_again_after_site_data_is_cleared() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_leader_stores_tasks_again_after_site_data_is_cleared() {
     let name = "the_leader_stores_tasks_again_after_site_data_is_cleared";
-    play(name, &["--speed", "1"], async |studio| {
+    run_until_settled(name, &["--speed", "1"], async |studio| {
         studio.open_model_tab().await?;
         studio.browser.set_size(1280, 4000).await?;
         let form = studio.find_form().await?;
@@ -123,7 +123,7 @@ async fn the_leader_stores_tasks_again_after_site_data_is_cleared() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_next_leader_stores_tasks_again_after_site_data_is_cleared() {
     let name = "the_next_leader_stores_tasks_again_after_site_data_is_cleared";
-    play(name, &["--speed", "1"], async |studio| {
+    run_until_settled(name, &["--speed", "1"], async |studio| {
         let browser = studio.browser;
         run_before_each_page(studio, BREAKABLE).await?;
         let form = studio.open_model().await?;
@@ -153,7 +153,7 @@ async fn the_next_leader_stores_tasks_again_after_site_data_is_cleared() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_tab_opened_while_storage_is_empty_receives_all_tasks() {
     let name = "a_tab_opened_while_storage_is_empty_receives_all_tasks";
-    play(name, &["--speed", "1"], async |studio| {
+    run_until_settled(name, &["--speed", "1"], async |studio| {
         let browser = studio.browser;
         run_before_each_page(studio, BREAKABLE).await?;
         let form = studio.open_model().await?;
@@ -178,7 +178,7 @@ async fn a_tab_opened_while_storage_is_empty_receives_all_tasks() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_leader_opened_after_clearing_receives_the_cleared_tasks() {
     let name = "a_leader_opened_after_clearing_receives_the_cleared_tasks";
-    play(name, &["--speed", "1"], async |studio| {
+    run_until_settled(name, &["--speed", "1"], async |studio| {
         let browser = studio.browser;
         run_before_each_page(studio, BREAKABLE).await?;
         let form = studio.open_model().await?;
@@ -265,7 +265,7 @@ pub const BREAKABLE: &str = "
 #[tokio::test(flavor = "multi_thread")]
 async fn tasks_that_cannot_be_stored_are_sent_only_after_confirmation() {
     let name = "tasks_that_cannot_be_stored_are_sent_only_after_confirmation";
-    play(name, &["--speed", "1"], async |studio| {
+    run_until_settled(name, &["--speed", "1"], async |studio| {
         let browser = studio.browser;
         run_before_each_page(studio, BREAKABLE).await?;
         let form = studio.open_model().await?;
@@ -297,7 +297,7 @@ async fn tasks_that_cannot_be_stored_are_sent_only_after_confirmation() {
 #[tokio::test(flavor = "multi_thread")]
 async fn tasks_wait_until_full_storage_has_space() {
     let name = "tasks_wait_until_full_storage_has_space";
-    play(name, &["--speed", "1"], async |studio| {
+    run_until_settled(name, &["--speed", "1"], async |studio| {
         let browser = studio.browser;
         run_before_each_page(studio, BREAKABLE).await?;
         let form = studio.open_model().await?;

@@ -55,7 +55,7 @@ impl Suite for Durability {
 }
 
 /// Runs the steps at the model's page, waits until all tasks have ended, and checks the ledger.
-pub async fn play(
+pub async fn run_until_settled(
     name: &str,
     service: &[&str],
     steps: impl AsyncFnOnce(&mut Studio<'_>) -> Result<()>,
@@ -64,7 +64,7 @@ pub async fn play(
 }
 
 /// Like [`play`], with a service that does not announce idempotency keys, as most services don't.
-pub async fn play_without_keys(
+pub async fn run_without_keys_until_settled(
     name: &str,
     service: &[&str],
     steps: impl AsyncFnOnce(&mut Studio<'_>) -> Result<()>,

@@ -1,6 +1,6 @@
 //! Several tabs: one makes the calls, all show the current states.
 
-use crate::studio::{Studio, TIMEOUT, play};
+use crate::studio::{Studio, TIMEOUT, run_until_settled};
 use atelier_end_to_end::Result;
 use atelier_end_to_end::engine::Capability;
 use atelier_end_to_end::fault::{Fault, RetryAfter, Rule};
@@ -34,7 +34,7 @@ async fn wait_until_tab_calls(studio: &Studio<'_>) -> Result<()> {
 #[tokio::test(flavor = "multi_thread")]
 async fn tabs_exchange_messages_without_broadcast_channel() {
     let name = "tabs_exchange_messages_without_broadcast_channel";
-    play(name, &["--speed", "1"], async |studio| {
+    run_until_settled(name, &["--speed", "1"], async |studio| {
         let browser = studio.browser;
         // Only the expected storage key may carry messages between tabs: messages with a token must not be stored.
         let script = "
@@ -81,7 +81,7 @@ async fn tabs_exchange_messages_without_broadcast_channel() {
 #[tokio::test(flavor = "multi_thread")]
 async fn one_tab_makes_the_calls_and_the_others_follow() {
     let name = "one_tab_makes_the_calls_and_the_others_follow";
-    play(name, &["--speed", "1"], async |studio| {
+    run_until_settled(name, &["--speed", "1"], async |studio| {
         let browser = studio.browser;
         let leader = browser.client.window().await?;
         let form = studio.find_form().await?;
@@ -122,7 +122,7 @@ async fn one_tab_makes_the_calls_and_the_others_follow() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_task_from_another_tab_moves_neither_the_focus_nor_the_rows_on_the_screen() {
     let name = "a_task_from_another_tab";
-    play(name, &["--speed", "50"], async |studio| {
+    run_until_settled(name, &["--speed", "50"], async |studio| {
         const COUNT: usize = 12;
         let browser = studio.browser;
         let list = browser.client.window().await?;
@@ -167,7 +167,7 @@ async fn a_task_from_another_tab_moves_neither_the_focus_nor_the_rows_on_the_scr
 #[tokio::test(flavor = "multi_thread")]
 async fn another_tab_polls_after_the_leader_is_closed() {
     let name = "another_tab_polls_after_the_leader_is_closed";
-    play(name, &["--speed", "4"], async |studio| {
+    run_until_settled(name, &["--speed", "4"], async |studio| {
         let browser = studio.browser;
         let leader = browser.client.window().await?;
         let follower = studio.open_tab("/tasks").await?;
@@ -200,7 +200,7 @@ pub async fn run_before_each_page(studio: &Studio<'_>, script: &str) -> Result<(
 #[tokio::test(flavor = "multi_thread")]
 async fn a_following_tab_that_only_shows_tasks_writes_nothing() {
     let name = "a_following_tab_that_only_shows_tasks_writes_nothing";
-    play(name, &["--speed", "2"], async |studio| {
+    run_until_settled(name, &["--speed", "2"], async |studio| {
         let form = studio.find_form().await?;
         studio.generate(&form, "looked at").await?;
         studio.browser.open_tab("about:blank").await?;
@@ -230,7 +230,7 @@ async fn a_following_tab_that_only_shows_tasks_writes_nothing() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_stalled_leader_without_locks_sends_nothing_afterwards() {
     let name = "a_stalled_leader_without_locks_sends_nothing_afterwards";
-    play(name, &["--speed", "0.2"], async |studio| {
+    run_until_settled(name, &["--speed", "0.2"], async |studio| {
         let browser = studio.browser;
         let without_locks = "delete Navigator.prototype.locks";
         let leader = browser.client.window().await?;
@@ -297,7 +297,7 @@ async fn a_stalled_leader_without_locks_sends_nothing_afterwards() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_task_cancelled_while_no_tab_leads_is_not_sent() {
     let name = "a_task_cancelled_while_no_tab_leads_is_not_sent";
-    play(name, &["--speed", "0.2"], async |studio| {
+    run_until_settled(name, &["--speed", "0.2"], async |studio| {
         let browser = studio.browser;
         browser.needs(Capability::DevTools)?;
         // Without locks, since a lock of a crashed tab is free at once.

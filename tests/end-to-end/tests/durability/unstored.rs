@@ -4,7 +4,7 @@ use crate::storage::{
     BREAKABLE, STORAGE_WARNING, send_anyway, wait_for_stored_records, wait_for_stored_tasks,
     wait_until_no_warning,
 };
-use crate::studio::{Studio, TIMEOUT, play};
+use crate::studio::{Studio, TIMEOUT, run_until_settled};
 use crate::tabs::run_before_each_page;
 use atelier_end_to_end::Result;
 use atelier_end_to_end::find::{by, containing};
@@ -58,7 +58,7 @@ async fn complete_unstored_task(studio: &mut Studio<'_>, is_full_for_both: bool)
 #[tokio::test(flavor = "multi_thread")]
 async fn the_next_leader_stores_what_the_last_could_not_store() {
     let name = "the_next_leader_stores_what_the_last_could_not_store";
-    play(name, &["--speed", "8"], async |studio| {
+    run_until_settled(name, &["--speed", "8"], async |studio| {
         complete_unstored_task(studio, false).await?;
         wait_for_stored_tasks(studio.browser, 1).await?;
         wait_until_no_warning(studio.browser).await
@@ -70,7 +70,7 @@ async fn the_next_leader_stores_what_the_last_could_not_store() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_next_leader_warns_and_retries_until_storage_has_space() {
     let name = "the_next_leader_warns_and_retries_until_storage_has_space";
-    play(name, &["--speed", "8"], async |studio| {
+    run_until_settled(name, &["--speed", "8"], async |studio| {
         let browser = studio.browser;
         complete_unstored_task(studio, true).await?;
         studio
@@ -127,7 +127,7 @@ async fn another_tab_stores_a_batch_that_its_own_tab_could_not_store() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_browser_asks_before_leaving_only_while_tasks_are_unstored() {
     let name = "the_browser_asks_before_leaving_only_while_tasks_are_unstored";
-    play(name, &["--speed", "8"], async |studio| {
+    run_until_settled(name, &["--speed", "8"], async |studio| {
         let browser = studio.browser;
         run_before_each_page(studio, BREAKABLE).await?;
         let form = studio.open_model().await?;
@@ -152,7 +152,7 @@ async fn the_browser_asks_before_leaving_only_while_tasks_are_unstored() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_leading_tab_that_shows_only_the_model_list_asks_before_leaving() {
     let name = "a_leading_tab_that_shows_only_the_model_list_asks_before_leaving";
-    play(name, &["--speed", "8"], async |studio| {
+    run_until_settled(name, &["--speed", "8"], async |studio| {
         let browser = studio.browser;
         run_before_each_page(studio, BREAKABLE).await?;
         let form = studio.open_model().await?;

@@ -6,7 +6,7 @@ use atelier_end_to_end::service::Service;
 use atelier_end_to_end::story::drive;
 use atelier_end_to_end::wait::wait_for_value;
 
-use crate::{Studio, TIMEOUT, visit};
+use crate::{Studio, TIMEOUT, run_steps};
 
 /// Submits a task in the model's form.
 async fn generate(studio: &Studio<'_>) -> Result<()> {
@@ -20,7 +20,7 @@ async fn generate(studio: &Studio<'_>) -> Result<()> {
 #[tokio::test(flavor = "multi_thread")]
 async fn visible_tiles_do_not_move_when_outputs_arrive() {
     let name = "visible_tiles_do_not_move_when_outputs_arrive";
-    visit(name, 100, async |studio| {
+    run_steps(name, 100, async |studio| {
         let browser = studio.browser;
         browser.run("scrollTo(0, 1500)", vec![]).await?;
         let position = "

@@ -5,7 +5,7 @@ use atelier_end_to_end::find::by;
 use atelier_end_to_end::wait::wait_for_value;
 use serde_json::json;
 
-use crate::{ESCAPE, RIGHT, TIMEOUT, visit};
+use crate::{ESCAPE, RIGHT, TIMEOUT, run_steps};
 
 /// A script that lists faults in the layout of the tiles: gaps and overlaps.
 const LAYOUT_FAULTS: &str = "
@@ -32,7 +32,7 @@ const FOCUSED: &str =
 #[tokio::test(flavor = "multi_thread")]
 async fn tiles_have_no_gaps_after_outputs_are_removed() {
     let name = "tiles_have_no_gaps_after_outputs_are_removed";
-    visit(name, 12, async |studio| {
+    run_steps(name, 12, async |studio| {
         let browser = studio.browser;
         // Scrolling changes the list of rendered tiles before the removal.
         let scroll = "scrollTo(0, 600); scrollTo(0, 0)";
@@ -80,7 +80,7 @@ async fn tiles_have_no_gaps_after_outputs_are_removed() {
 #[tokio::test(flavor = "multi_thread")]
 async fn removing_the_first_output_focuses_the_next() {
     let name = "removing_the_first_output_focuses_the_next";
-    visit(name, 40, async |studio| {
+    run_steps(name, 40, async |studio| {
         let browser = studio.browser;
         let are_there = "return String(!!document.querySelector('[data-output]'))";
         wait_for_value(browser, "tiles", are_there, "true").await?;
@@ -118,7 +118,7 @@ async fn removing_the_first_output_focuses_the_next() {
 #[tokio::test(flavor = "multi_thread")]
 async fn selecting_does_not_move_tiles_and_escape_clears_the_selection() {
     let name = "selecting_does_not_move_tiles_and_escape_clears_the_selection";
-    visit(name, 4, async |studio| {
+    run_steps(name, 4, async |studio| {
         let browser = studio.browser;
         let draw = "
             const list = document.querySelector('.gallery');
@@ -146,7 +146,7 @@ async fn selecting_does_not_move_tiles_and_escape_clears_the_selection() {
 #[tokio::test(flavor = "multi_thread")]
 async fn closing_the_lightbox_focuses_the_last_shown_output() {
     let name = "closing_the_lightbox_focuses_the_last_shown_output";
-    visit(name, 4, async |studio| {
+    run_steps(name, 4, async |studio| {
         let browser = studio.browser;
         studio.press_tile("Image: jade harbour 3").await?;
         let dialog = browser.find(&by("dialog", "Output")).await?;
@@ -187,7 +187,7 @@ async fn closing_the_lightbox_focuses_the_last_shown_output() {
 /// Guards against a press that shrinks the image, and against keys that do not zoom.
 #[tokio::test(flavor = "multi_thread")]
 async fn keys_and_double_clicks_zoom_the_image() {
-    visit("keys_and_double_clicks_zoom_the_image", 2, async |studio| {
+    run_steps("keys_and_double_clicks_zoom_the_image", 2, async |studio| {
         let browser = studio.browser;
         studio.press_tile("Image: cobalt harbour 1").await?;
         browser.find(&by("dialog", "Output")).await?;

@@ -8,7 +8,7 @@ use atelier_end_to_end::wait::wait_for_value;
 use fantoccini::elements::Element;
 use serde_json::{Value, json};
 
-use crate::{CONTROL, Studio, TIMEOUT, visit};
+use crate::{CONTROL, Studio, TIMEOUT, run_steps};
 
 /// Selects all outputs and returns the bar with the actions.
 async fn select_all(studio: &Studio<'_>) -> Result<Element> {
@@ -21,7 +21,7 @@ async fn select_all(studio: &Studio<'_>) -> Result<Element> {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_download_of_selected_outputs_includes_their_inputs() {
     let name = "a_download_of_selected_outputs_includes_their_inputs";
-    visit(name, 3, async |studio| {
+    run_steps(name, 3, async |studio| {
         let browser = studio.browser;
         let bar = select_all(studio).await?;
         browser
@@ -73,7 +73,7 @@ async fn a_download_of_selected_outputs_includes_their_inputs() {
 /// Guards against an action bar with three rows on a phone. It has one row, and a menu with the other actions.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_action_bar_on_a_phone_has_one_row() {
-    visit("the_action_bar_on_a_phone_has_one_row", 3, async |studio| {
+    run_steps("the_action_bar_on_a_phone_has_one_row", 3, async |studio| {
         let browser = studio.browser;
         let bar = select_all(studio).await?;
         browser

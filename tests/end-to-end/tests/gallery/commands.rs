@@ -5,7 +5,7 @@ use atelier_end_to_end::find::{by, starting};
 use atelier_end_to_end::wait::{wait_for_match, wait_for_value};
 use serde_json::{Value, json};
 
-use crate::{CONTROL, ENTER, ESCAPE, Studio, TIMEOUT, visit};
+use crate::{CONTROL, ENTER, ESCAPE, Studio, TIMEOUT, run_steps};
 
 /// Finds a command by some of its letters and runs it.
 async fn run_command(studio: &Studio<'_>, letters: &str, name: &str) -> Result<()> {
@@ -25,7 +25,7 @@ async fn run_command(studio: &Studio<'_>, letters: &str, name: &str) -> Result<(
 #[tokio::test(flavor = "multi_thread")]
 async fn commands_include_the_actions_of_the_page() {
     let name = "commands_include_the_actions_of_the_page";
-    visit(name, 2, async |studio| {
+    run_steps(name, 2, async |studio| {
         let browser = studio.browser;
         run_command(studio, "dark the", "Dark theme Action").await?;
         browser
@@ -71,7 +71,7 @@ async fn commands_include_the_actions_of_the_page() {
 #[tokio::test(flavor = "multi_thread")]
 async fn text_that_matches_no_command_can_be_searched_for() {
     let name = "text_that_matches_no_command_can_be_searched_for";
-    visit(name, 2, async |studio| {
+    run_steps(name, 2, async |studio| {
         run_command(
             studio,
             "no such thing",
@@ -93,7 +93,7 @@ async fn text_that_matches_no_command_can_be_searched_for() {
 /// Guards against a list of commands that only readers of the documentation find.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_list_of_commands_has_a_button() {
-    visit("the_list_of_commands_has_a_button", 1, async |studio| {
+    run_steps("the_list_of_commands_has_a_button", 1, async |studio| {
         let browser = studio.browser;
         browser.set_size(1280, 900).await?;
         let open = by("button", "Go to…");
@@ -115,7 +115,7 @@ async fn the_list_of_commands_has_a_button() {
 #[tokio::test(flavor = "multi_thread")]
 async fn no_key_in_the_list_of_shortcuts_is_empty() {
     let name = "no_key_in_the_list_of_shortcuts_is_empty";
-    visit(name, 1, async |studio| {
+    run_steps(name, 1, async |studio| {
         let browser = studio.browser;
         studio.open("/gallery?open=shortcuts").await?;
         browser.find(&by("dialog", "Keyboard shortcuts")).await?;
@@ -137,7 +137,7 @@ async fn no_key_in_the_list_of_shortcuts_is_empty() {
 #[tokio::test(flavor = "multi_thread")]
 async fn closing_dialogs_returns_the_focus_to_the_page() {
     let name = "closing_dialogs_returns_the_focus_to_the_page";
-    visit(name, 2, async |studio| {
+    run_steps(name, 2, async |studio| {
         let browser = studio.browser;
         browser.set_size(1280, 900).await?;
         let focused = "
@@ -183,7 +183,7 @@ const END: &str = "\u{e010}";
 /// first and last tile.
 #[tokio::test(flavor = "multi_thread")]
 async fn undo_focuses_the_restored_tile() {
-    visit("undo_focuses_the_restored_tile", 8, async |studio| {
+    run_steps("undo_focuses_the_restored_tile", 8, async |studio| {
         let browser = studio.browser;
         let focused =
             "return document.activeElement.dataset.output ?? document.activeElement.tagName";

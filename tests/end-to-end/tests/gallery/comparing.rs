@@ -7,7 +7,7 @@ use atelier_end_to_end::wait::wait_for_value;
 use fantoccini::actions::{InputSource, MOUSE_BUTTON_LEFT, MouseActions, PointerAction};
 use std::time::Duration;
 
-use crate::{RIGHT, visit};
+use crate::{RIGHT, run_steps};
 
 /// A script that returns the number of columns, the size of the outputs, and whether each value is below its output.
 const LAYOUT: &str = "
@@ -27,7 +27,7 @@ const LAYOUT: &str = "
 #[tokio::test(flavor = "multi_thread")]
 async fn compared_outputs_use_the_space_of_the_window() {
     let name = "compared_outputs_use_the_space_of_the_window";
-    visit(name, 4, async |studio| {
+    run_steps(name, 4, async |studio| {
         let browser = studio.browser;
         let four = "compare=made-00000/0,made-00001/0,made-00002/0,made-00003/0";
         let three = "compare=made-00000/0,made-00001/0,made-00002/0";
@@ -59,7 +59,7 @@ async fn compared_outputs_use_the_space_of_the_window() {
 #[tokio::test(flavor = "multi_thread")]
 async fn many_choices_do_not_widen_the_comparison() {
     let name = "many_choices_do_not_widen_the_comparison";
-    visit(name, 60, async |studio| {
+    run_steps(name, 60, async |studio| {
         let browser = studio.browser;
         for width in [1440, 390] {
             browser.set_size(width, 844).await?;
@@ -123,7 +123,7 @@ async fn drag(browser: &Browser, from: f64, to: f64) -> Result<()> {
 /// Guards against a line that can be moved only with a distant slider, and that does not look movable.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_line_can_be_dragged_on_the_image() {
-    visit("the_line_can_be_dragged_on_the_image", 2, async |studio| {
+    run_steps("the_line_can_be_dragged_on_the_image", 2, async |studio| {
         let browser = studio.browser;
         studio
             .open("/gallery?compare=made-00001/0,made-00000/0")
@@ -161,7 +161,7 @@ const ZOOM: &str = "
 /// covers the other.
 #[tokio::test(flavor = "multi_thread")]
 async fn compared_images_are_zoomed_together() {
-    visit("compared_images_are_zoomed_together", 2, async |studio| {
+    run_steps("compared_images_are_zoomed_together", 2, async |studio| {
         let browser = studio.browser;
         studio
             .open("/gallery?compare=made-00001/0,made-00000/0")

@@ -6,7 +6,7 @@ use atelier_end_to_end::story::drive;
 use atelier_end_to_end::wait::wait_for_value;
 use serde_json::{Value, json};
 
-use crate::{STORE, Studio, TIMEOUT, visit};
+use crate::{STORE, Studio, TIMEOUT, run_steps};
 
 /// Guards against filters above an empty gallery, and against hidden filters when they match no output.
 #[tokio::test(flavor = "multi_thread")]
@@ -39,7 +39,7 @@ async fn filters_are_shown_once_there_are_outputs() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_favorites_chip_differs_from_the_kind_chips() {
     let name = "the_favorites_chip_differs_from_the_kind_chips";
-    visit(name, 1, async |studio| {
+    run_steps(name, 1, async |studio| {
         let browser = studio.browser;
         browser.press(&by("checkbox", "Favorites")).await?;
         browser.wait_for_text("No output matches.", TIMEOUT).await?;
@@ -59,7 +59,7 @@ async fn the_favorites_chip_differs_from_the_kind_chips() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_day_can_be_searched_chosen_and_scrolled_to() {
     let name = "a_day_can_be_searched_chosen_and_scrolled_to";
-    visit(name, 40, async |studio| {
+    run_steps(name, 40, async |studio| {
         let browser = studio.browser;
         studio.wait_for_outputs(80).await?;
         browser

@@ -61,7 +61,7 @@ struct Studio<'a> {
 }
 
 /// Runs the steps in the gallery with the outputs of `count` tasks.
-async fn visit(name: &str, count: u32, steps: impl AsyncFnOnce(&Studio<'_>) -> Result<()>) {
+async fn run_steps(name: &str, count: u32, steps: impl AsyncFnOnce(&Studio<'_>) -> Result<()>) {
     drive(name, async |browser| {
         let service = Service::start_with_site(&["--speed", "0"]).await?;
         let studio = Studio { browser, service };
@@ -148,7 +148,7 @@ const CONTROL: &str = "\u{e009}";
 #[tokio::test(flavor = "multi_thread")]
 async fn outputs_can_be_searched_and_viewed_in_the_lightbox() {
     let name = "outputs_can_be_searched_and_viewed_in_the_lightbox";
-    visit(name, 4, async |studio| {
+    run_steps(name, 4, async |studio| {
         let browser = studio.browser;
         browser.find(&by("heading", "Gallery")).await?;
         let outputs = by("list", "Outputs");
@@ -223,7 +223,7 @@ async fn outputs_can_be_searched_and_viewed_in_the_lightbox() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_output_in_the_lightbox_can_be_compared_and_used_as_input() {
     let name = "an_output_in_the_lightbox_can_be_compared_and_used_as_input";
-    visit(name, 2, async |studio| {
+    run_steps(name, 2, async |studio| {
         let browser = studio.browser;
         studio.open("/gallery?lightbox=made-00001/0").await?;
         let dialog = browser.find(&by("dialog", "Output")).await?;
@@ -312,7 +312,7 @@ async fn a_link_fills_the_form_with_all_inputs() {
 #[tokio::test(flavor = "multi_thread")]
 async fn several_outputs_can_be_selected_with_keys() {
     let name = "several_outputs_can_be_selected_with_keys";
-    visit(name, 4, async |studio| {
+    run_steps(name, 4, async |studio| {
         let browser = studio.browser;
         studio.focus_tile().await?;
         studio.press_keys("x").await?;
@@ -378,7 +378,7 @@ async fn several_outputs_can_be_selected_with_keys() {
 #[tokio::test(flavor = "multi_thread")]
 async fn shortcuts_open_pages_except_while_typing_in_a_field() {
     let name = "shortcuts_open_pages_except_while_typing_in_a_field";
-    visit(name, 2, async |studio| {
+    run_steps(name, 2, async |studio| {
         let browser = studio.browser;
         studio.press_keys("?").await?;
         browser.find(&by("dialog", "Keyboard shortcuts")).await?;

@@ -3,14 +3,14 @@
 use atelier_end_to_end::wait::{Seen, until};
 use serde_json::{Value, json};
 
-use crate::{TIMEOUT, visit};
+use crate::{TIMEOUT, run_steps};
 
 /// Guards against a gallery that renders all tiles or blocks the page while it is scrolled, and against errors when storage
 /// responds to tiles that are no longer rendered.
 #[tokio::test(flavor = "multi_thread")]
 async fn ten_thousand_outputs_need_few_elements() {
     let name = "ten_thousand_outputs_need_few_elements";
-    visit(name, 5_000, async |studio| {
+    run_steps(name, 5_000, async |studio| {
         let browser = studio.browser;
         browser.set_size(1440, 900).await?;
         let script = "

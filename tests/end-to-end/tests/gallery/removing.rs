@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use atelier_end_to_end::find::by;
 
-use crate::{CONTROL, ENTER, ESCAPE, RIGHT, Studio, TIMEOUT, visit};
+use crate::{CONTROL, ENTER, ESCAPE, RIGHT, Studio, TIMEOUT, run_steps};
 use atelier_end_to_end::Result;
 use atelier_end_to_end::wait::wait_for_value;
 
@@ -34,7 +34,7 @@ async fn wait_for_shown(studio: &Studio<'_>, output: &str) -> Result<()> {
 /// against a message that does not count the other outputs of the task.
 #[tokio::test(flavor = "multi_thread")]
 async fn removing_a_task_shows_the_next_output() {
-    visit("removing_a_task_shows_the_next_output", 3, async |studio| {
+    run_steps("removing_a_task_shows_the_next_output", 3, async |studio| {
         let browser = studio.browser;
         studio.press_tile("Image: cobalt harbour 1").await?;
         browser.find(&by("dialog", "Output")).await?;
@@ -79,7 +79,7 @@ async fn removing_a_task_shows_the_next_output() {
 /// Guards against a favorite that the lightbox removes without a confirmation.
 #[tokio::test(flavor = "multi_thread")]
 async fn removing_a_favorite_needs_confirmation() {
-    visit(
+    run_steps(
         "removing_a_favorite_needs_confirmation",
         2,
         async |studio| {
@@ -114,7 +114,7 @@ async fn removing_a_favorite_needs_confirmation() {
 #[tokio::test(flavor = "multi_thread")]
 async fn delete_removes_the_focused_output_and_control_z_restores_it() {
     let name = "delete_removes_the_focused_output_and_control_z_restores_it";
-    visit(name, 3, async |studio| {
+    run_steps(name, 3, async |studio| {
         let browser = studio.browser;
         let undo = format!("{CONTROL}z");
         browser.stop_clock().await?;

@@ -12,7 +12,7 @@ use atelier_end_to_end::story::drive;
 use atelier_end_to_end::wait::wait_for_value;
 use serde_json::json;
 
-use crate::{ENTER, STORE, TIMEOUT, visit};
+use crate::{ENTER, STORE, TIMEOUT, run_steps};
 
 /// A script that returns the output in the lightbox.
 const SHOWN: &str = "return new URLSearchParams(location.search).get('lightbox') ?? ''";
@@ -149,7 +149,7 @@ async fn a_slideshow_plays_a_video_to_its_end() {
 /// focus.
 #[tokio::test(flavor = "multi_thread")]
 async fn enter_shows_the_image_in_full_screen() {
-    visit("enter_shows_the_image_in_full_screen", 2, async |studio| {
+    run_steps("enter_shows_the_image_in_full_screen", 2, async |studio| {
         let browser = studio.browser;
         studio.press_tile("Image: cobalt harbour 1").await?;
         let dialog = browser.find(&by("dialog", "Output")).await?;
@@ -194,7 +194,7 @@ async fn enter_shows_the_image_in_full_screen() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_zoom_is_shown_as_a_percentage_of_the_image_size() {
     let name = "the_zoom_is_shown_as_a_percentage_of_the_image_size";
-    visit(name, 1, async |studio| {
+    run_steps(name, 1, async |studio| {
         let browser = studio.browser;
         studio.press_tile("Image: amber harbour 0").await?;
         browser.find(&by("dialog", "Output")).await?;

@@ -9,7 +9,7 @@ use fantoccini::actions::{InputSource, MouseActions, PointerAction};
 use serde_json::json;
 use std::time::Duration;
 
-use crate::{ENTER, RIGHT, Studio, TIMEOUT, visit};
+use crate::{ENTER, RIGHT, Studio, TIMEOUT, run_steps};
 
 /// Moves the pointer to a tile.
 async fn point_at(browser: &Browser, output: &str) -> Result<()> {
@@ -42,7 +42,7 @@ const FOCUSED: &str = "
 /// Guards against Space that selects the tile while its Favorite button has the focus.
 #[tokio::test(flavor = "multi_thread")]
 async fn space_presses_the_focused_control() {
-    visit("space_presses_the_focused_control", 1, async |studio| {
+    run_steps("space_presses_the_focused_control", 1, async |studio| {
         let browser = studio.browser;
         browser.needs(Capability::FocusedWindow)?;
         let list = browser.find(&by("list", "Outputs")).await?;
@@ -65,7 +65,7 @@ async fn space_presses_the_focused_control() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_caption_does_not_cover_the_outline_of_its_tile() {
     let name = "a_caption_does_not_cover_the_outline_of_its_tile";
-    visit(name, 3, async |studio| {
+    run_steps(name, 3, async |studio| {
         let browser = studio.browser;
         browser.needs(Capability::FocusedWindow)?;
         let inside = "
@@ -96,7 +96,7 @@ async fn a_caption_does_not_cover_the_outline_of_its_tile() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_tile_can_be_favorited_and_downloaded_with_one_press() {
     let name = "a_tile_can_be_favorited_and_downloaded_with_one_press";
-    visit(name, 3, async |studio| {
+    run_steps(name, 3, async |studio| {
         let browser = studio.browser;
         // A focused tile has buttons.
         browser.needs(Capability::FocusedWindow)?;
@@ -146,7 +146,7 @@ async fn a_tile_can_be_favorited_and_downloaded_with_one_press() {
 #[tokio::test(flavor = "multi_thread")]
 async fn tiles_show_a_checkbox_and_prompt_only_under_the_pointer() {
     let name = "tiles_show_a_checkbox_and_prompt_only_under_the_pointer";
-    visit(name, 2, async |studio| {
+    run_steps(name, 2, async |studio| {
         let browser = studio.browser;
         // This applies to devices with a pointer, as in this test.
         let marks = "
@@ -183,7 +183,7 @@ async fn tiles_show_a_checkbox_and_prompt_only_under_the_pointer() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_focused_tile_shows_its_checkbox_and_can_be_selected_with_a_key() {
     let name = "a_focused_tile_shows_its_checkbox_and_can_be_selected_with_a_key";
-    visit(name, 1, async |studio| {
+    run_steps(name, 1, async |studio| {
         let browser = studio.browser;
         browser.needs(Capability::FocusedWindow)?;
         studio.focus_tile().await?;
@@ -201,7 +201,7 @@ async fn a_focused_tile_shows_its_checkbox_and_can_be_selected_with_a_key() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_heart_of_a_favorite_has_contrast_on_any_image() {
     let name = "the_heart_of_a_favorite_has_contrast_on_any_image";
-    visit(name, 1, async |studio| {
+    run_steps(name, 1, async |studio| {
         let browser = studio.browser;
         // In a window without focus, the tile would keep the focus and its buttons.
         browser.needs(Capability::FocusedWindow)?;
@@ -225,7 +225,7 @@ async fn the_heart_of_a_favorite_has_contrast_on_any_image() {
 #[tokio::test(flavor = "multi_thread")]
 async fn rows_on_a_phone_have_at_least_two_tiles() {
     let name = "rows_on_a_phone_have_at_least_two_tiles";
-    visit(name, 8, async |studio| {
+    run_steps(name, 8, async |studio| {
         let browser = studio.browser;
         browser.set_size(320, 900).await?;
         studio.open("/gallery").await?;
@@ -246,7 +246,7 @@ async fn rows_on_a_phone_have_at_least_two_tiles() {
 /// Guards against a disabled button that does not say why.
 #[tokio::test(flavor = "multi_thread")]
 async fn compare_says_how_many_outputs_it_needs() {
-    visit("compare_says_how_many_outputs_it_needs", 4, async |studio| {
+    run_steps("compare_says_how_many_outputs_it_needs", 4, async |studio| {
         let browser = studio.browser;
         studio.focus_tile().await?;
         studio.press_keys("x").await?;
@@ -278,7 +278,7 @@ async fn compare_says_how_many_outputs_it_needs() {
 #[tokio::test(flavor = "multi_thread")]
 async fn frequent_actions_are_buttons_of_equal_size() {
     let name = "frequent_actions_are_buttons_of_equal_size";
-    visit(name, 2, async |studio| {
+    run_steps(name, 2, async |studio| {
         let browser = studio.browser;
         studio.open("/gallery?lightbox=made-00001/0").await?;
         let dialog = browser.find(&by("dialog", "Output")).await?;
@@ -331,7 +331,7 @@ const SPACE: &str = "\u{e00d}";
 #[tokio::test(flavor = "multi_thread")]
 async fn a_focused_tile_keeps_the_focus_when_it_is_scrolled_out_of_view() {
     let name = "a_focused_tile_keeps_the_focus_when_it_is_scrolled_out_of_view";
-    visit(name, 100, async |studio| {
+    run_steps(name, 100, async |studio| {
         let browser = studio.browser;
         browser.needs(Capability::FocusedWindow)?;
         studio.focus_tile().await?;

@@ -6,7 +6,7 @@ use atelier_end_to_end::find::by;
 use atelier_end_to_end::wait::wait_for_value;
 use serde_json::json;
 
-use crate::visit;
+use crate::run_steps;
 
 /// A script that returns the number of selected tiles.
 const SELECTED: &str = "return document.querySelectorAll('.tile-select:checked').length";
@@ -37,7 +37,7 @@ async fn select_two(browser: &Browser) -> Result<()> {
 /// selected tile or the browser's menu.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_long_press_selects_a_tile() {
-    visit("a_long_press_selects_a_tile", 2, async |studio| {
+    run_steps("a_long_press_selects_a_tile", 2, async |studio| {
         let browser = studio.browser;
         browser.emulate_touch().await?;
         studio.open("/gallery").await?;
@@ -66,7 +66,7 @@ async fn a_long_press_selects_a_tile() {
 #[tokio::test(flavor = "multi_thread")]
 async fn buttons_cover_an_image_only_while_it_has_the_focus_or_pointer() {
     let name = "buttons_cover_an_image_only_while_it_has_the_focus_or_pointer";
-    visit(name, 1, async |studio| {
+    run_steps(name, 1, async |studio| {
         let browser = studio.browser;
         studio.open("/tasks/made-00000").await?;
         let coverage = "

@@ -4,12 +4,12 @@ use atelier_end_to_end::Result;
 use atelier_end_to_end::find::by;
 use atelier_end_to_end::wait::wait_for_value;
 
-use crate::{TIMEOUT, visit};
+use crate::{TIMEOUT, run_steps};
 
 /// Guards against a Vary button that does something else for a selection than for a single result.
 #[tokio::test(flavor = "multi_thread")]
 async fn each_output_of_a_selection_is_varied() {
-    visit("each_output_of_a_selection_is_varied", 2, async |studio| {
+    run_steps("each_output_of_a_selection_is_varied", 2, async |studio| {
         let browser = studio.browser;
         // Each task has two outputs.
         for output in ["made-00000/0", "made-00001/0"] {
@@ -46,7 +46,7 @@ async fn each_output_of_a_selection_is_varied() {
 #[tokio::test(flavor = "multi_thread")]
 async fn added_rows_can_be_sent_without_earlier_rows() {
     let name = "added_rows_can_be_sent_without_earlier_rows";
-    visit(name, 3, async |studio| {
+    run_steps(name, 3, async |studio| {
         let browser = studio.browser;
         let add = async |output: &str| -> Result<()> {
             studio.open("/gallery").await?;

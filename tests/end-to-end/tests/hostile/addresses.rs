@@ -4,7 +4,7 @@ use atelier_end_to_end::find::by;
 use serde_json::{Value, json};
 
 use crate::service::model;
-use crate::studio::play;
+use crate::studio::run_until_settled;
 
 const HARMFUL: [&str; 10] = [
     "javascript:window.pwned=1",
@@ -41,7 +41,7 @@ fn is_harmful(address: &str) -> bool {
 #[tokio::test(flavor = "multi_thread")]
 async fn outputs_with_harmful_addresses_are_neither_linked_nor_shown() {
     let name = "outputs_with_harmful_addresses_are_neither_linked_nor_shown";
-    play(name, async |studio| {
+    run_until_settled(name, async |studio| {
         let output: Vec<&str> = HARMFUL
             .iter()
             .copied()
@@ -77,7 +77,7 @@ async fn outputs_with_harmful_addresses_are_neither_linked_nor_shown() {
 #[tokio::test(flavor = "multi_thread")]
 async fn harmful_addresses_of_documentation_and_previews_are_not_linked() {
     let name = "harmful_addresses_of_documentation_and_previews_are_not_linked";
-    play(name, async |studio| {
+    run_until_settled(name, async |studio| {
         let models: Vec<Value> = HARMFUL
             .iter()
             .enumerate()

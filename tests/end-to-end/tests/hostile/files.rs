@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use std::io::Cursor;
 
 use crate::host::{File, Host};
-use crate::studio::{Studio, TIMEOUT, play};
+use crate::studio::{Studio, TIMEOUT, run_until_settled};
 
 const BYTES: &str = "application/octet-stream";
 
@@ -81,7 +81,7 @@ impl Studio<'_> {
 #[tokio::test(flavor = "multi_thread")]
 async fn outputs_of_a_host_without_cors_are_shown_and_failed_downloads_explained() {
     let name = "outputs_of_a_host_without_cors_are_shown_and_failed_downloads_explained";
-    play(name, async |studio| {
+    run_until_settled(name, async |studio| {
         let browser = studio.browser;
         let (video, image) = video_and_image().await?;
         let files: [(&str, File); 2] = [
@@ -140,7 +140,7 @@ async fn outputs_of_a_host_without_cors_are_shown_and_failed_downloads_explained
 #[tokio::test(flavor = "multi_thread")]
 async fn files_are_shown_and_named_by_their_content() {
     let name = "files_are_shown_and_named_by_their_content";
-    play(name, async |studio| {
+    run_until_settled(name, async |studio| {
         let browser = studio.browser;
         let (video, image) = video_and_image().await?;
         let unknown = Bytes::from_static(b"\0\0\0\x18ftypisom\0\0\0\0isomhvc1\0\0\0\x08free");
@@ -212,7 +212,7 @@ async fn files_are_shown_and_named_by_their_content() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_text_in_a_data_uri_is_shown_saved_and_archived() {
     let name = "a_text_in_a_data_uri_is_shown_saved_and_archived";
-    play(name, async |studio| {
+    run_until_settled(name, async |studio| {
         let browser = studio.browser;
         let outputs = [
             "data:text/plain;base64,T25lIGxpbmUuCkFub3RoZXIgb25lLg==".to_owned(),

@@ -5,7 +5,7 @@ use atelier_end_to_end::find::{by, starting};
 use serde_json::json;
 
 use crate::service::schema;
-use crate::studio::{Studio, TIMEOUT, play};
+use crate::studio::{Studio, TIMEOUT, run_until_settled};
 
 impl Studio<'_> {
     async fn open_import(&self) -> Result<()> {
@@ -35,7 +35,7 @@ impl Studio<'_> {
 #[tokio::test(flavor = "multi_thread")]
 async fn tables_in_other_encodings_are_read_or_refused() {
     let name = "tables_in_other_encodings_are_read_or_refused";
-    play(name, async |studio| {
+    run_until_settled(name, async |studio| {
         let browser = studio.browser;
         studio.open_import().await?;
         let gbk = b"prompt,seed\r\n\"\xba\xfc\xc0\xea\xd4\xda\xd1\xa9\xb5\xd8\xc0\xef\",1\r\n";

@@ -6,7 +6,7 @@ use fantoccini::key::Key;
 use serde_json::{Value, json};
 
 use crate::service::schema;
-use crate::studio::{Studio, play};
+use crate::studio::{Studio, run_until_settled};
 
 const MODEL: &str = "/models/image/plain";
 
@@ -27,7 +27,7 @@ impl Studio<'_> {
 #[tokio::test(flavor = "multi_thread")]
 async fn several_allowed_values_can_be_chosen_and_are_sent_as_a_list() {
     let name = "several_allowed_values_can_be_chosen_and_are_sent_as_a_list";
-    play(name, async |studio| {
+    run_until_settled(name, async |studio| {
         let browser = studio.browser;
         let objects = json!({
             "name": "objects", "type": "array", "description": "", "default": ["bird", "car"],
@@ -77,7 +77,7 @@ async fn several_allowed_values_can_be_chosen_and_are_sent_as_a_list() {
 #[tokio::test(flavor = "multi_thread")]
 async fn numbers_are_stepped_within_their_bounds_and_accept_a_decimal_comma() {
     let name = "numbers_are_stepped_within_their_bounds_and_accept_a_decimal_comma";
-    play(name, async |studio| {
+    run_until_settled(name, async |studio| {
         let browser = studio.browser;
         let number = |name: &str, default: f64, bounds: Value| {
             let mut number =
@@ -136,7 +136,7 @@ async fn numbers_are_stepped_within_their_bounds_and_accept_a_decimal_comma() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_default_outside_its_bounds_does_not_prevent_sending() {
     let name = "a_default_outside_its_bounds_does_not_prevent_sending";
-    play(name, async |studio| {
+    run_until_settled(name, async |studio| {
         let browser = studio.browser;
         studio.open("/settings").await?;
         browser.press(&by("checkbox", "Always send every setting")).await?;
@@ -157,7 +157,7 @@ async fn a_default_outside_its_bounds_does_not_prevent_sending() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_axis_can_contain_an_empty_text_and_a_missing_value() {
     let name = "an_axis_can_contain_an_empty_text_and_a_missing_value";
-    play(name, async |studio| {
+    run_until_settled(name, async |studio| {
         let browser = studio.browser;
         let negative =
             json!({"name": "negative", "type": "string", "description": "", "default": "blurry"});

@@ -6,7 +6,7 @@ use atelier_end_to_end::wait::{Seen, until};
 use serde_json::json;
 
 use crate::service::model;
-use crate::studio::{Studio, TIMEOUT, play};
+use crate::studio::{Studio, TIMEOUT, run_until_settled};
 
 /// Returns an image of one pixel, padded to `bytes`, as a data URI. Decoders ignore the padding.
 fn picture(bytes: usize) -> String {
@@ -18,7 +18,7 @@ fn picture(bytes: usize) -> String {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_batch_whose_outputs_are_too_large_for_one_reply_completes() {
     let name = "a_batch_whose_outputs_are_too_large_for_one_reply_completes";
-    play(name, async |studio| {
+    run_until_settled(name, async |studio| {
         studio.service.set_outputs(&[picture(5_000_000)]);
         complete_batch(studio).await
     })
@@ -30,7 +30,7 @@ async fn a_batch_whose_outputs_are_too_large_for_one_reply_completes() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_batch_whose_reply_is_truncated_completes() {
     let name = "a_batch_whose_reply_is_truncated_completes";
-    play(name, async |studio| {
+    run_until_settled(name, async |studio| {
         studio.service.set_outputs(&[picture(100_000)]);
         studio.service.truncate_replies(200_000);
         complete_batch(studio).await
@@ -66,7 +66,7 @@ async fn complete_batch(studio: &Studio<'_>) -> Result<()> {
 #[tokio::test(flavor = "multi_thread")]
 async fn texts_of_ten_megabytes_are_shown_in_part_and_stored_whole() {
     let name = "texts_of_ten_megabytes_are_shown_in_part_and_stored_whole";
-    play(name, async |studio| {
+    run_until_settled(name, async |studio| {
         let browser = studio.browser;
         let long = "lorem ipsum ".repeat(10 * 1024 * 1024 / 12);
         let entry = model("Long", &long, "long");

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::studio::play;
+use crate::studio::run_until_settled;
 
 const INJECTED: &str = r#"
     const script = document.createElement('script');
@@ -32,7 +32,7 @@ const INJECTED: &str = r#"
 #[tokio::test(flavor = "multi_thread")]
 async fn injected_scripts_attributes_addresses_frames_and_styles_have_no_effect() {
     let name = "injected_scripts_attributes_addresses_frames_and_styles_have_no_effect";
-    play(name, async |studio| {
+    run_until_settled(name, async |studio| {
         studio.open("/").await?;
         // A script that fails while the page loads would count as a script of the page and reload it.
         studio.browser.wait_until_started().await?;

@@ -8,7 +8,7 @@ use atelier_end_to_end::find::{any, by};
 use atelier_end_to_end::wait::{Seen, until};
 use serde_json::{Value, json};
 
-use crate::studio::{Studio, TIMEOUT, play};
+use crate::studio::{Studio, TIMEOUT, run_until_settled};
 
 /// A reply that no correct service sends.
 struct OddReply {
@@ -97,7 +97,7 @@ async fn check_one_task(studio: &Studio<'_>) -> Result<()> {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_malformed_reply_to_generate_leaves_one_task_that_was_sent_once() {
     let name = "a_malformed_reply_to_generate_leaves_one_task_that_was_sent_once";
-    play(name, async |studio| {
+    run_until_settled(name, async |studio| {
         for OddReply { body, states } in odd_replies() {
             studio.service.answer("/v2/generate", &body);
             let before = studio.service.bodies("/v2/generate").len();
@@ -140,7 +140,7 @@ async fn check_odd_replies(studio: &Studio<'_>, path: &str, at: usize) -> Result
 
 #[tokio::test(flavor = "multi_thread")]
 async fn malformed_replies_to_status_lose_no_task() {
-    play("malformed_replies_to_status_lose_no_task", async |studio| {
+    run_until_settled("malformed_replies_to_status_lose_no_task", async |studio| {
         check_odd_replies(studio, "/v2/status", 1).await
     })
     .await;
@@ -149,7 +149,7 @@ async fn malformed_replies_to_status_lose_no_task() {
 #[tokio::test(flavor = "multi_thread")]
 async fn malformed_replies_to_response_lose_no_task() {
     let name = "malformed_replies_to_response_lose_no_task";
-    play(name, async |studio| {
+    run_until_settled(name, async |studio| {
         let data =
             json!({"id": "task-1", "status": "completed", "output": ["/outputs/picture.svg"]});
         let completed = json!({"success": true, "data": data});
@@ -162,7 +162,7 @@ async fn malformed_replies_to_response_lose_no_task() {
 /// Replies with various statuses and content types that are not JSON.
 #[tokio::test(flavor = "multi_thread")]
 async fn replies_that_are_not_json_leave_one_task() {
-    play("replies_that_are_not_json_leave_one_task", async |studio| {
+    run_until_settled("replies_that_are_not_json_leave_one_task", async |studio| {
         let answers = [
             (
                 200,
@@ -245,7 +245,7 @@ async fn clear_all(studio: &Studio<'_>) -> Result<()> {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_page_that_stores_no_tasks_never_says_that_it_can_be_closed() {
     let name = "a_page_that_stores_no_tasks_never_says_that_it_can_be_closed";
-    play(name, async |studio| {
+    run_until_settled(name, async |studio| {
         let refuse = "
             IDBFactory.prototype.open = () => { throw new DOMException('no', 'SecurityError') }";
         studio.browser.before_each_page(refuse).await?;
@@ -281,7 +281,7 @@ async fn a_page_that_stores_no_tasks_never_says_that_it_can_be_closed() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_exceeded_quota_shows_the_message_of_the_service() {
     let name = "an_exceeded_quota_shows_the_message_of_the_service";
-    play(name, async |studio| {
+    run_until_settled(name, async |studio| {
         let browser = studio.browser;
         let refused = json!({"success": false, "message": "Monthly quota used up."});
         for path in ["/v2/generate", "/v2/generate-batch"] {

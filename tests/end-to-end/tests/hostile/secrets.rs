@@ -9,7 +9,7 @@ use std::io::{Cursor, Read};
 use std::path::Path;
 
 use crate::service::schema;
-use crate::studio::{Studio, TIMEOUT, play};
+use crate::studio::{Studio, TIMEOUT, run_until_settled};
 
 const SECRET: &str = "sk-CASE-SECRET-123";
 const MARK: &str = "CASE-SECRET";
@@ -90,7 +90,7 @@ fn check_without_secret(file: &Path) -> Result<()> {
 /// Guards against a user's API key in the history, links, presets, files and copied code.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_secret_is_sent_and_stored_nowhere() {
-    play("a_secret_is_sent_and_stored_nowhere", async |studio| {
+    run_until_settled("a_secret_is_sent_and_stored_nowhere", async |studio| {
         let browser = studio.browser;
         studio.service.answer(
             "/api/schema/image/plain",
@@ -222,7 +222,7 @@ async fn a_secret_is_sent_and_stored_nowhere() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_queued_task_asks_for_its_secret_after_a_reload() {
     let name = "a_queued_task_asks_for_its_secret_after_a_reload";
-    play(name, async |studio| {
+    run_until_settled(name, async |studio| {
         let browser = studio.browser;
         studio.service.answer(
             "/api/schema/image/plain",

@@ -5,7 +5,7 @@ use atelier_end_to_end::wait::{Seen, until};
 use serde_json::{Value, json};
 
 use crate::service::{model, schema};
-use crate::studio::{TIMEOUT, play};
+use crate::studio::{TIMEOUT, run_until_settled};
 
 /// Returns a text of ten megabytes.
 fn long_text() -> String {
@@ -15,7 +15,7 @@ fn long_text() -> String {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_page_works_with_texts_of_ten_megabytes() {
     let name = "the_page_works_with_texts_of_ten_megabytes";
-    play(name, async |studio| {
+    run_until_settled(name, async |studio| {
         let long = long_text();
         let mut entry = model("Long", "image", "plain");
         entry["description"] = long.as_str().into();
@@ -47,7 +47,7 @@ async fn the_page_works_with_texts_of_ten_megabytes() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_hundred_thousand_models_are_listed_and_searched() {
     let name = "a_hundred_thousand_models_are_listed_and_searched";
-    play(name, async |studio| {
+    run_until_settled(name, async |studio| {
         let models: Vec<Value> = (0..100_000)
             .map(|n| {
                 model(
@@ -81,7 +81,7 @@ async fn a_hundred_thousand_models_are_listed_and_searched() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_form_with_two_thousand_parameters_can_be_sent() {
     let name = "a_form_with_two_thousand_parameters_can_be_sent";
-    play(name, async |studio| {
+    run_until_settled(name, async |studio| {
         let prompt = json!({"name": "prompt", "type": "string", "description": ""});
         let optional: Vec<Value> = (0..2_000)
             .map(|n| json!({"name": format!("p{n}"), "type": "integer", "description": "", "default": n}))
@@ -110,7 +110,7 @@ async fn a_form_with_two_thousand_parameters_can_be_sent() {
 /// JSON that is nested deeper than any parser allows gives an error with a Try again button.
 #[tokio::test(flavor = "multi_thread")]
 async fn deeply_nested_json_gives_an_error() {
-    play("deeply_nested_json_gives_an_error", async |studio| {
+    run_until_settled("deeply_nested_json_gives_an_error", async |studio| {
         let deep = format!(
             "{{\"success\": true, \"data\": {}{}}}",
             "[".repeat(200_000),
@@ -135,7 +135,7 @@ async fn deeply_nested_json_gives_an_error() {
 /// A result with ten thousand files is shown in parts.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_page_works_with_ten_thousand_outputs() {
-    play("the_page_works_with_ten_thousand_outputs", async |studio| {
+    run_until_settled("the_page_works_with_ten_thousand_outputs", async |studio| {
         let output: Vec<String> = (0..10_000).map(|n| format!("/outputs/{n}.svg")).collect();
         let done = json!({"success": true, "data": {"status": "completed", "output": output}});
         studio.service.answer("/v2/response", &done);

@@ -7,7 +7,7 @@ use atelier_end_to_end::wait::{Seen, until};
 use serde_json::{Value, json};
 
 use crate::service::schema;
-use crate::studio::{Studio, TIMEOUT, play};
+use crate::studio::{Studio, TIMEOUT, run_until_settled};
 
 /// Returns an image of 3 × 2 pixels as a data URI, with padding that decoders ignore.
 fn padded_image() -> String {
@@ -86,7 +86,7 @@ async fn wait_until_shown(studio: &Studio<'_>) -> Result<()> {
 #[tokio::test(flavor = "multi_thread")]
 async fn data_uris_are_stored_once_as_a_file_and_used_wherever_the_output_is() {
     let name = "data_uris_are_stored_once_as_a_file_and_used_wherever_the_output_is";
-    play(name, async |studio| {
+    run_until_settled(name, async |studio| {
         let browser = studio.browser;
         browser.needs(Capability::StoredFiles)?;
         let prompt = json!({"name": "prompt", "type": "string", "description": "A text."});
@@ -157,7 +157,7 @@ async fn data_uris_are_stored_once_as_a_file_and_used_wherever_the_output_is() {
 #[tokio::test(flavor = "multi_thread")]
 async fn data_in_earlier_records_becomes_a_file_that_is_deleted_with_its_last_task() {
     let name = "data_in_earlier_records_becomes_a_file_that_is_deleted_with_its_last_task";
-    play(name, async |studio| {
+    run_until_settled(name, async |studio| {
         let browser = studio.browser;
         browser.needs(Capability::StoredFiles)?;
         generate_two(studio).await?;
@@ -205,7 +205,7 @@ async fn data_in_earlier_records_becomes_a_file_that_is_deleted_with_its_last_ta
 #[tokio::test(flavor = "multi_thread")]
 async fn data_is_exported_once_and_imported_with_the_history() {
     let name = "data_is_exported_once_and_imported_with_the_history";
-    play(name, async |studio| {
+    run_until_settled(name, async |studio| {
         let browser = studio.browser;
         browser.needs(Capability::StoredFiles)?;
         generate_two(studio).await?;
@@ -245,7 +245,7 @@ async fn data_is_exported_once_and_imported_with_the_history() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_lost_thumbnail_is_not_requested_repeatedly() {
     let name = "a_lost_thumbnail_is_not_requested_repeatedly";
-    play(name, async |studio| {
+    run_until_settled(name, async |studio| {
         let address = studio.service.address();
         studio.service.set_outputs(&[format!("{address}/gone.png")]);
         studio.service.answer_raw("/gone.png", 404, "text/plain", "gone".into());

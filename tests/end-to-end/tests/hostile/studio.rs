@@ -20,7 +20,7 @@ pub struct Studio<'a> {
 }
 
 /// Runs the steps, and checks that no code from the service has run and that the page has not panicked.
-pub async fn play(name: &str, steps: impl AsyncFnOnce(&Studio<'_>) -> Result<()>) {
+pub async fn run_until_settled(name: &str, steps: impl AsyncFnOnce(&Studio<'_>) -> Result<()>) {
     drive(name, async |browser| {
         let service = Hostile::start().await?;
         let studio = Studio { browser, service };

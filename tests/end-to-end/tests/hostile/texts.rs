@@ -4,7 +4,7 @@ use atelier_end_to_end::find::{by, containing, starting};
 use serde_json::{Value, json};
 
 use crate::service::{model, schema};
-use crate::studio::play;
+use crate::studio::run_until_settled;
 
 const MARKUP: &str = "<img src=x onerror=\"window.pwned=1\"><script>window.pwned=1</script>";
 /// Control characters: bidirectional overrides, null, bell, a line separator, a byte order mark.
@@ -12,7 +12,7 @@ const CONTROLS: &str = "a\u{202e}b\u{2066}c\u{0}d\u{7}e\u{2028}f\u{feff}g";
 
 #[tokio::test(flavor = "multi_thread")]
 async fn markup_is_shown_as_text_everywhere() {
-    play("markup_is_shown_as_text_everywhere", async |studio| {
+    run_until_settled("markup_is_shown_as_text_everywhere", async |studio| {
         let mut entry = model(MARKUP, "image", "plain");
         entry["description"] = MARKUP.into();
         studio.service.set_models(&[entry]);
@@ -59,7 +59,7 @@ async fn markup_is_shown_as_text_everywhere() {
 #[tokio::test(flavor = "multi_thread")]
 async fn special_names_of_models_are_sent_unchanged() {
     let name = "special_names_of_models_are_sent_unchanged";
-    play(name, async |studio| {
+    run_until_settled(name, async |studio| {
         let names = [
             ("__proto__", "constructor"),
             ("a/b?c#d", "%2e%2e%2f"),
@@ -105,7 +105,7 @@ async fn special_names_of_models_are_sent_unchanged() {
 #[tokio::test(flavor = "multi_thread")]
 async fn parameters_named_like_object_properties_are_sent() {
     let name = "parameters_named_like_object_properties_are_sent";
-    play(name, async |studio| {
+    run_until_settled(name, async |studio| {
         let names = [
             "prompt",
             "__proto__",
@@ -142,7 +142,7 @@ async fn parameters_named_like_object_properties_are_sent() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_form_with_a_contradictory_schema_can_be_sent() {
     let name = "a_form_with_a_contradictory_schema_can_be_sent";
-    play(name, async |studio| {
+    run_until_settled(name, async |studio| {
         let prompt = json!({"name": "prompt", "type": "string", "description": ""});
         let optional = [
             json!({"name": "twice", "type": "string", "description": "", "default": "a"}),

@@ -4,7 +4,7 @@ use super::{
     STORAGE_TIMEOUT, STORAGE_WARNING, paste, refuse_table_writes, wait_for_no_text,
     wait_for_stored_rows, wait_for_table_rows,
 };
-use crate::studio::{BATCH, Studio, TIMEOUT, numbered_prompts, visit, visit_after};
+use crate::studio::{BATCH, Studio, TIMEOUT, numbered_prompts, run_steps, run_steps_after};
 use atelier_end_to_end::Result;
 use atelier_end_to_end::engine::Capability;
 use atelier_end_to_end::fault::{Fault, Rule};
@@ -15,7 +15,7 @@ use serde_json::json;
 #[tokio::test(flavor = "multi_thread")]
 async fn rows_stay_in_memory_while_storage_never_responds() {
     let name = "rows_stay_in_memory_while_storage_never_responds";
-    visit(name, &["--speed", "0"], async |studio| {
+    run_steps(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
         let block_database = "
             const open = IDBFactory.prototype.open;
@@ -59,7 +59,7 @@ async fn the_page_warns_about_full_storage_and_stores_rows_once_it_has_space() {
         studio.browser.needs(Capability::Quota)?;
         set_quota(studio, Some(1_000)).await
     };
-    visit_after(name, &["--speed", "0"], fill, async |studio| {
+    run_steps_after(name, &["--speed", "0"], fill, async |studio| {
         let rows = numbered_prompts(&"many words ".repeat(200), 12);
         paste(studio, &rows).await?;
         studio
@@ -109,7 +109,7 @@ async fn record_offers(studio: &Studio<'_>) -> Result<()> {
 #[tokio::test(flavor = "multi_thread")]
 async fn rows_stopped_in_private_mode_are_not_part_of_the_batch() {
     let name = "rows_stopped_in_private_mode_are_not_part_of_the_batch";
-    visit(name, &["--speed", "0"], async |studio| {
+    run_steps(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
         let refusal = "
             IDBFactory.prototype.open = () => { throw new DOMException('no', 'SecurityError') };
@@ -141,7 +141,7 @@ async fn rows_stopped_in_private_mode_are_not_part_of_the_batch() {
 #[tokio::test(flavor = "multi_thread")]
 async fn rows_stopped_while_storage_refuses_writes_are_put_back_once() {
     let name = "rows_stopped_while_storage_refuses_writes_are_put_back_once";
-    visit(name, &["--speed", "0"], async |studio| {
+    run_steps(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
         studio.proxy.add(Rule::next(1, BATCH, Fault::Hold));
         let prompts = numbered_prompts("refused", 25);

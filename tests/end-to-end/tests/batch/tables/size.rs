@@ -1,7 +1,7 @@
 //! A table with the maximum number of rows.
 
 use super::{paste, wait_for_stored_rows};
-use crate::studio::{numbered_prompts, visit};
+use crate::studio::{numbered_prompts, run_steps};
 use atelier_end_to_end::find::by;
 use serde_json::json;
 
@@ -9,7 +9,7 @@ use serde_json::json;
 #[tokio::test(flavor = "multi_thread")]
 async fn ten_thousand_rows_are_stored_after_a_change() {
     let name = "ten_thousand_rows_are_stored_after_a_change";
-    visit(name, &["--speed", "0"], async |studio| {
+    run_steps(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
         browser.set_size(1280, 900).await?;
         // The rows are written to storage, since typing them would take minutes.

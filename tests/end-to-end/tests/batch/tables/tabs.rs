@@ -4,14 +4,14 @@ use super::{
     STORAGE_TIMEOUT, STORAGE_WARNING, paste, refuse_table_writes, wait_for_no_text,
     wait_for_stored_rows, wait_for_table_rows,
 };
-use crate::studio::{numbered_prompts, visit};
+use crate::studio::{numbered_prompts, run_steps};
 use atelier_end_to_end::find::by;
 
 /// Guards against a tab that writes its older copy of the table although the user has not changed it there.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_change_appears_in_the_other_tab_which_overwrites_nothing() {
     let name = "a_change_appears_in_the_other_tab_which_overwrites_nothing";
-    visit(name, &["--speed", "0"], async |studio| {
+    run_steps(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
         let first = browser.client.window().await?;
         let before = numbered_prompts("before", 2);
@@ -43,7 +43,7 @@ async fn a_change_appears_in_the_other_tab_which_overwrites_nothing() {
 #[tokio::test(flavor = "multi_thread")]
 async fn of_two_concurrent_changes_the_earlier_is_set_aside() {
     let name = "of_two_concurrent_changes_the_earlier_is_set_aside";
-    visit(name, &["--speed", "0"], async |studio| {
+    run_steps(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
         let first = browser.client.window().await?;
         let second = studio.open_batch_tab().await?;
