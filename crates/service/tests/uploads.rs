@@ -219,7 +219,7 @@ fn a_task_whose_input_file_is_missing_fails_without_its_model() {
     let upload = uploaded(&server, &image(30, 20, ImageFormat::Png));
     let first = server.generate(STRATA, json!({"prompt": "a"}));
     let task = server.generate(PROGRAM, json!({"prompt": "a", "picture": upload["url"]}));
-    let file = data.path().join(path_of(&upload["url"])[1..].to_owned());
+    let file = data.path().join(&path_of(&upload["url"])[1..]);
     std::fs::remove_file(file).unwrap();
     assert_eq!(server.wait(&first)["status"], "completed");
     let ended = server.wait(&task);
