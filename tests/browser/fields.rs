@@ -187,7 +187,7 @@ async fn every_kind_of_control_shows_changes_of_the_draft() {
     assert_eq!(count_resets(), 0);
 }
 
-/// Guards against a field that shows an error when the form opens, without being marked as invalid.
+/// Guards against a field that shows an error when the form opens but is not marked as invalid.
 #[wasm_bindgen_test]
 async fn a_field_that_is_invalid_when_the_form_opens_is_marked() {
     let draft = RwSignal::new(Draft::default());
@@ -205,7 +205,8 @@ async fn a_field_that_is_invalid_when_the_form_opens_is_marked() {
     assert!(!first.has_attribute("aria-invalid"));
 }
 
-/// Guards against a choice of several values that shows none as chosen, and loses all, if one of them is not allowed.
+/// Guards against a multiple choice that shows no value as chosen, and loses all of them, if one of the chosen values
+/// is not allowed.
 #[wasm_bindgen_test]
 async fn allowed_values_stay_chosen_next_to_a_value_that_is_not_allowed() {
     let draft = RwSignal::new(Draft::default());

@@ -67,7 +67,7 @@ async fn the_list_of_problems_shrinks_with_each_correction() {
     .await;
 }
 
-/// Guards against a focus that is lost when the pressed button disappears, so that Tab starts at the top of the page.
+/// Guards against losing focus when the pressed button disappears: Tab then starts at the top of the page.
 #[wasm_bindgen_test]
 async fn the_focus_stays_in_the_form_after_the_previous_input_was_restored() {
     let page = Page::open("/models/image/fluxfield").await;
@@ -85,7 +85,7 @@ async fn the_focus_stays_in_the_form_after_the_previous_input_was_restored() {
     .await;
 }
 
-/// Guards against a focus that is lost in the dialog of presets when the pressed button disappears.
+/// Guards against losing focus in the dialog of presets when the pressed button disappears.
 #[wasm_bindgen_test]
 async fn the_focus_goes_to_the_next_preset_after_one_was_removed() {
     let page = Page::open("/models/image/fluxfield").await;

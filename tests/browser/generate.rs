@@ -99,7 +99,7 @@ async fn words_are_suggested_for_typed_text_but_not_for_a_recalled_prompt() {
     assert!(!page.has("button", "indigo"));
 }
 
-/// Guards against typed text that is lost at the second choice of an earlier prompt if that prompt has other line breaks than
+/// Guards against losing typed text when an earlier prompt is chosen a second time and has different line breaks than
 /// the field.
 #[wasm_bindgen_test]
 async fn typed_text_stays_in_the_menu_after_multiline_prompts() {

@@ -62,7 +62,8 @@ impl Page {
         root.set_attribute("data-test-page", "")
             .expect("an attribute");
         let root: HtmlElement = root.unchecked_into();
-        // Above the growing report of the tests, since only elements near the visible area are rendered.
+        // Inserts the page above the growing report of the tests, because only elements near the visible area are
+        // rendered.
         let body = document().body().expect("a body");
         body.prepend_with_node_1(&root).expect("a place");
         window().scroll_to_with_x_and_y(0.0, 0.0);
@@ -72,7 +73,7 @@ impl Page {
         Self { root }
     }
 
-    /// Removes everything that earlier tests have left, also failed ones. Only the service's address is set.
+    /// Removes everything that earlier tests, including failed ones, have left. Only the service's address is set.
     pub async fn reset_all() {
         unmount_closed().await;
         for left in find::select(

@@ -103,8 +103,8 @@ fn index_of(entry: &Value) -> Option<usize> {
     }
 }
 
-/// Whether the indexes seem to count from 1, possibly with some missing. Each item would get the response of another
-/// one.
+/// Whether the indexes seem to count from 1, possibly with some missing. If they were read as counting from 0, each
+/// item would get the response of another item.
 fn counts_from_one(indexes: &[Option<usize>], count: usize) -> bool {
     !indexes.contains(&Some(0)) && indexes.contains(&Some(count))
 }
@@ -162,7 +162,7 @@ mod tests {
         );
     }
 
-    /// Otherwise, outputs would be shown next to the wrong prompts.
+    /// Guards against showing outputs next to the wrong prompts.
     #[test]
     fn rejects_indexes_that_count_from_1() {
         assert_eq!(

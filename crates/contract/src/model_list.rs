@@ -214,7 +214,7 @@ mod tests {
         ModelList::from_body(body.to_string().as_bytes()).unwrap()
     }
 
-    /// One category of 10 MB must not prevent showing the list.
+    /// A model with a category of 10 MB must not prevent showing the list.
     #[test]
     fn an_oversized_category_counts_as_unreadable() {
         let entry = |category: &str| json!({"category": category, "subcategory": "a"});

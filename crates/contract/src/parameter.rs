@@ -282,7 +282,7 @@ mod tests {
         ));
     }
 
-    /// The schema may not mark a token as a secret. The user must be warned before sharing it.
+    /// A schema may fail to mark a token as a secret. The user must be warned before sharing the token.
     #[test]
     fn recognizes_names_of_secrets() {
         for name in [
@@ -308,7 +308,7 @@ mod tests {
         assert_eq!(choice.kind(), Kind::Enum);
     }
 
-    /// Such a parameter must be sent as a list, even with a single value.
+    /// A parameter with several choices must be sent as a list, even with a single value.
     #[test]
     fn a_list_with_permitted_values_is_a_multiple_choice() {
         for several in [

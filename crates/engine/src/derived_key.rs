@@ -80,7 +80,8 @@ mod tests {
     use super::*;
     use std::collections::HashSet;
 
-    /// With another key, a tab of an older release would submit the same row again.
+    /// The derived keys must stay the same in all releases: with another key, a tab of an older release would submit
+    /// the same row again.
     #[test]
     fn keys_match_those_of_other_releases() {
         let batch = BatchKey::of_table("image/a", 1_700_000_000_000, 12);

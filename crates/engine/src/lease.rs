@@ -1,7 +1,7 @@
 //! Leader election without the Web Locks API: a lease in storage that all tabs share, renewed by its holder.
 //!
-//! Locks may work in one tab and be refused in another (because of a policy, a private window or an extension), so the
-//! holder of the lock writes a lease, too, and follows a tab that leads by lease. When the user clears the site's data,
+//! Locks may work in one tab and be refused in another, because of a policy, a private window or an extension. So the
+//! holder of the lock also writes a lease, and follows a tab that leads by lease. When the user clears the site's data,
 //! the browser grants the lock a second time, to the next page that requests it. Then the first holder follows the
 //! second.
 

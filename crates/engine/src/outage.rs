@@ -73,7 +73,7 @@ fn is_loopback(page_origin: &str) -> bool {
         .any(|port| port.is_empty() || port.starts_with(':'))
 }
 
-/// The reason why nothing can be sent without User ID and token.
+/// Why nothing can be sent while User ID and token are not set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NoAccount {
     /// The service has not reported yet whether it accepts guests.

@@ -12,7 +12,7 @@ const TIMEOUT_MS: u32 = 15_000;
 /// account yet.
 pub const ASK_MS: u32 = 2_000;
 
-/// The facts about such an output.
+/// The facts about an output whose URL no longer works.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Facts {
     /// Whether the output is a URL or a reference, and not the data itself.

@@ -254,6 +254,6 @@ mod tests {
             others.remove("ada"),
             Err(AccountError::Unknown(_))
         ));
-        assert!(accounts.has_accounts(), "all clients are refused now");
+        assert!(accounts.has_accounts(), "clients still need an account");
     }
 }

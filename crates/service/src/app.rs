@@ -1,4 +1,4 @@
-//! Puts the parts together and runs them.
+//! Creates the parts of the service, connects them, and runs them.
 
 use std::future::Future;
 use std::io;

@@ -32,8 +32,8 @@ pub struct Keep {
     pub days: Option<u32>,
     /// Keeps the newest tasks up to this total size, and all tasks that ended within a day.
     pub bytes: Option<u64>,
-    /// Whether to measure tasks that earlier versions stored without their size. The limit on an account's disk usage
-    /// needs the sizes.
+    /// Whether to measure the sizes of tasks that earlier versions stored without a size. The limit on an account's
+    /// disk usage needs the sizes.
     pub measure: bool,
 }
 
@@ -71,7 +71,7 @@ impl Cleanup {
     /// Removes expired uploads, and all tasks that exceed the limits.
     fn clean_up(&self, stop: &Stop) -> Result<(), CleanupError> {
         let uploads_removed = self.remove_uploads(stop);
-        // A problem with uploads does not keep tasks, whose removal may free the disk.
+        // A problem with uploads does not prevent the removal of tasks, which may free disk space.
         if self.keep != Keep::default() {
             self.remove_tasks(stop)?;
         }
@@ -134,7 +134,8 @@ impl Cleanup {
         if !self.store.claim_upload(id)? {
             return Ok(false);
         }
-        // The file first: if the service is killed in between, the next clean-up finds the upload again.
+        // Removes the file before the row: if the service is killed in between, the next clean-up finds the upload
+        // again.
         self.outputs.remove_unpinned(id)?;
         self.store.remove_upload(id)?;
         Ok(true)
@@ -185,7 +186,7 @@ impl Cleanup {
         }
     }
 
-    /// Removes the files first: if the service is killed in between, the next clean-up finds the task again.
+    /// Removes the files before the rows: if the service is killed in between, the next clean-up finds the tasks again.
     fn remove(&self, mut tasks: Vec<Ended>) -> Result<usize, CleanupError> {
         let mut failed = None;
         tasks.retain(|task| match self.outputs.remove(&task.id) {

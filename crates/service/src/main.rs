@@ -61,8 +61,8 @@ async fn run(config: Config) -> Result<(), StartError> {
     serve(config, listener, ready, stop_requested).await
 }
 
-/// Starts counting stop requests: Ctrl-C or a signal. A task receives them all the time, so that two signals in quick
-/// succession count twice.
+/// Starts counting stop requests: Ctrl-C or a signal. A background task receives the signals permanently, so that two
+/// signals in quick succession count twice.
 fn stop_requests() -> Arc<Semaphore> {
     let requests = Arc::new(Semaphore::new(0));
     let counted = requests.clone();

@@ -185,7 +185,7 @@ impl Outputs {
         self.store.remove(task)
     }
 
-    /// Whether a text has the form of the path of an output, whether that exists or not.
+    /// Returns whether a text has the form of an output's path. The output need not exist.
     pub fn is_output_path(path: &str) -> bool {
         own_name(path).is_some()
     }

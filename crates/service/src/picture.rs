@@ -67,8 +67,8 @@ pub fn check(reader: impl BufRead + Seek) -> Result<(u32, u32), PictureError> {
     })
 }
 
-/// Returns the image as PNG with 8-bit RGB: upright, on white, with at most [`MAX_SIDE`] pixels on a side. An image that
-/// is so already is returned unchanged.
+/// Returns the image as PNG with 8-bit RGB: upright, on white, with at most [`MAX_SIDE`] pixels on a side. An image
+/// that already has this form is returned unchanged.
 ///
 /// # Errors
 ///
@@ -128,8 +128,8 @@ fn open<'a, R: BufRead + Seek + 'a>(
     })
 }
 
-/// Whether all chunks of a WebP file are as long as they claim; `true` for other formats. The decoder allocates the claimed
-/// length of a metadata chunk, up to 4 GB.
+/// Returns whether all chunks of a WebP file are as long as they claim; `true` for other formats. The decoder allocates
+/// the claimed length of a metadata chunk, up to 4 GB.
 fn has_complete_chunks(reader: &mut (impl Read + Seek)) -> io::Result<bool> {
     let length = reader.seek(SeekFrom::End(0))?;
     reader.rewind()?;

@@ -264,7 +264,11 @@ mod tests {
         let now = Instant::now();
         let at = |ms| now + Duration::from_millis(ms);
         let mut turn = turn("a", "me");
-        assert_eq!(turn.deadline(now, limit), at(2000), "no attempt yet");
+        assert_eq!(
+            turn.deadline(now, limit),
+            at(2000),
+            "the limit starts now, before the first attempt"
+        );
         turn.first_attempt = Some(now);
         assert!(!turn.is_last_attempt(at(1000), limit));
         turn.count_failure(Some("busy".into()));

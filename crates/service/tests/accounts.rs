@@ -52,15 +52,15 @@ fn tasks_of_an_account_are_inaccessible_to_other_accounts() {
     let bob = account(data.path(), &["add", "bob"]);
     let server = Server::start_on(data.path(), &["--speed", "0"]);
     assert_eq!(server.get("/api/models").json().get("guest"), None);
-    let begun = post(
+    let submitted = post(
         &server,
         &ada,
         "/v2/generate",
         &of("ada", json!({"prompt": "a"})),
     );
-    assert_eq!(begun.status, 200, "{}", begun.text());
+    assert_eq!(submitted.status, 200, "{}", submitted.text());
     let mut task = of("ada", json!({}));
-    task["id"] = begun.json()["data"]["id"].clone();
+    task["id"] = submitted.json()["data"]["id"].clone();
     assert_eq!(post(&server, &ada, "/v2/status", &task).status, 200);
     let batch = |token: &str, path: &str| {
         let answer = post(&server, token, path, &json!({"requests": [task]})).json();
@@ -121,8 +121,8 @@ fn tasks_of_an_account_are_inaccessible_to_other_accounts() {
     );
 }
 
-/// Guards against `list`, `rotate` and `remove` creating the file of accounts, because from then on every call requires
-/// an account.
+/// Guards against `list`, `rotate` and `remove` creating the file of accounts: once it exists, every call requires an
+/// account.
 #[test]
 fn only_account_add_makes_accounts_required() {
     let folder = TempDir::new().unwrap();
@@ -189,7 +189,7 @@ fn while_accounts_are_locked_other_calls_are_answered() {
     let server = Server::start_on(data.path(), &[]);
     let task = of("ada", json!({"id": "x"}));
     let lock = rusqlite::Connection::open(data.path().join("accounts.sqlite")).unwrap();
-    // Whether another call is answered while lookups wait, which they do for some seconds.
+    // Returns whether another call is answered while the lookups wait for the lock, which takes some seconds.
     let is_answered = || {
         lock.execute_batch("BEGIN EXCLUSIVE").unwrap();
         // The service receives these calls before the next one.
@@ -223,8 +223,8 @@ fn an_address_reachable_by_others_requires_a_token() {
     let data = TempDir::new().unwrap();
     let refused = run(data.path(), &["--listen", "0.0.0.0:0"]);
     assert!(!refused.status.success());
-    let words = String::from_utf8_lossy(&refused.stderr).into_owned();
-    assert!(words.contains("account add"), "{words}");
+    let message = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(message.contains("account add"), "{message}");
     account(data.path(), &["add", "ada"]);
     let refused = run(data.path(), &["--token", "x"]);
     assert!(String::from_utf8_lossy(&refused.stderr).contains("--token"));

@@ -116,7 +116,7 @@ fn an_output_is_served_from_the_bucket_as_from_a_folder() {
     assert_eq!(server.get("/outputs/nothing/0.png").status, 404);
     assert_eq!(server.get("/outputs/../outputs").status, 404);
 
-    // It is available after a restart, and can be an input.
+    // The output is available after a restart, and can be an input.
     server.kill();
     let server = Server::start_on(data.path(), &["--speed", "0"]);
     let path = &url[url.find("/outputs/").unwrap()..];

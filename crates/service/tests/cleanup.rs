@@ -58,11 +58,11 @@ fn tasks_are_removed_some_days_after_they_have_ended() {
     until_gone(&server, &old);
     until_gone(&server, &failed);
     let gone = server.post("/v2/response", &old);
-    let mut never = old.clone();
-    never["id"] = "never".into();
+    let mut unknown = old.clone();
+    unknown["id"] = "never".into();
     assert_eq!(
         gone.text().replace(old["id"].as_str().unwrap(), "never"),
-        server.post("/v2/response", &never).text()
+        server.post("/v2/response", &unknown).text()
     );
     assert_eq!(server.get(&path(&old_output)).status, 404);
     assert_eq!(status(&server, &new), 200);
@@ -89,7 +89,7 @@ fn waiting_tasks_and_their_inputs_are_not_removed() {
     server.kill();
     age(data.path(), &source, 3);
     age(data.path(), &other, 3);
-    // One process accepts the task, and the next one has it in its queue.
+    // One process accepts the tasks and is killed. The next process has them in its queue.
     let slow = ["--speed", "20", "--workers", "1"];
     let mut server = Server::start_on(data.path(), &slow);
     let running = server.generate(STRATA, json!({"prompt": "c"}));
@@ -138,7 +138,7 @@ fn the_oldest_tasks_are_removed_first() {
             .sum::<u64>()
     };
     // Enough for the last three tasks with their inputs.
-    let most = tasks[27..].iter().map(of).sum::<u64>() + 5000;
+    let max_bytes = tasks[27..].iter().map(of).sum::<u64>() + 5000;
     server.kill();
     for task in &tasks {
         age(data.path(), task, 2);
@@ -156,8 +156,8 @@ fn the_oldest_tasks_are_removed_first() {
         )
         .unwrap();
     drop(database);
-    let keep = most.to_string();
-    let server = Server::start_on(data.path(), &["--speed", "0", "--keep-bytes", &keep]);
+    let keep_bytes = max_bytes.to_string();
+    let server = Server::start_on(data.path(), &["--speed", "0", "--keep-bytes", &keep_bytes]);
     until_gone(&server, &tasks[26]);
     for task in &tasks[..27] {
         assert_eq!(status(&server, task), 404);

@@ -142,13 +142,17 @@ impl Drop for Worker {
 }
 
 /// Waits for the end of a task, and returns its response from this process.
-fn wait_for_end(cluster: &Cluster, server: &Server, task: &Value, by: Instant) -> Value {
+fn wait_for_end(cluster: &Cluster, server: &Server, task: &Value, deadline: Instant) -> Value {
     loop {
         let data = server.post("/v2/response", task).json()["data"].clone();
         if matches!(data["status"].as_str(), Some("completed" | "failed")) {
             return data;
         }
-        assert!(Instant::now() < by, "{task}: {data}\n{}", cluster.logs());
+        assert!(
+            Instant::now() < deadline,
+            "{task}: {data}\n{}",
+            cluster.logs()
+        );
         std::thread::sleep(Duration::from_millis(50));
     }
 }
@@ -176,11 +180,11 @@ fn no_task_is_lost_or_completed_twice_when_workers_are_killed() {
     workers.push(cluster.work("w3"));
     drop(blocker);
 
-    let by = Instant::now() + 3 * LEASE;
+    let deadline = Instant::now() + 3 * LEASE;
     let mut addresses = Vec::new();
     for (n, task) in tasks.iter().enumerate() {
         // All processes return the same response.
-        let answer = wait_for_end(&cluster, &servers[(n + 1) % 2], task, by);
+        let answer = wait_for_end(&cluster, &servers[(n + 1) % 2], task, deadline);
         assert_eq!(answer["status"], "completed", "{answer}");
         let other = servers[n % 2].post("/v2/response", task).json()["data"].clone();
         assert_eq!(answer["output"].as_array().unwrap().len(), 1);
@@ -234,8 +238,8 @@ fn a_second_owner_does_not_wait_behind_all_tasks_of_the_first() {
     let many: Vec<Value> = (0..20).map(|_| ask("many")).collect();
     let one = ask("one");
     let _worker = cluster.work("w0");
-    let by = Instant::now() + 3 * LEASE;
-    wait_for_end(&cluster, &server, &one, by);
+    let deadline = Instant::now() + 3 * LEASE;
+    wait_for_end(&cluster, &server, &one, deadline);
     let done =
         |task: &&Value| server.post("/v2/status", task).json()["data"]["status"] == "completed";
     let before = many.iter().filter(done).count();
@@ -253,7 +257,7 @@ fn rate_limits_and_idempotency_keys_apply_across_processes() {
     let refused = (0..12)
         .filter(|n| servers[n % 2].post("/v2/status", &body).status == 429)
         .count();
-    assert_eq!(refused, 11, "of 12 at both processes");
+    assert_eq!(refused, 11, "refused calls of 12 at both processes");
 
     let servers = [cluster.serve("s2", &[]), cluster.serve("s3", &[])];
     let body = request(STRATA, json!({"prompt": "a"})).to_string();
@@ -311,7 +315,7 @@ fn account_changes_apply_to_all_processes() {
         assert!(output.status.success(), "{output:?}");
         String::from_utf8(output.stdout).unwrap().trim().to_owned()
     };
-    assert_eq!(answers("anything"), [404, 404], "open to this machine");
+    assert_eq!(answers("anything"), [404, 404], "any token is accepted");
     let first = account("add");
     let deadline = Instant::now() + Duration::from_secs(5);
     while answers("anything") != [401, 401] {

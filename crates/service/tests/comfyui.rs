@@ -193,7 +193,7 @@ fn failures_of_comfyui_fail_the_task_with_their_message() {
 
 #[test]
 fn a_killed_service_finds_its_task_and_does_not_send_it_again() {
-    // With newer and older versions; while the task waits in ComfyUI, and when it has ended.
+    // Tests newer and older versions of ComfyUI, while the task waits there and after it has ended.
     for (accepts_ids, done_meanwhile) in
         [(true, false), (false, false), (true, true), (false, true)]
     {

@@ -86,7 +86,7 @@ fn a_program_receives_json_and_its_files_become_outputs() {
     );
     let server = Server::start_with_models(data.path(), &models, &["--speed", "0"]);
     let list = server.get("/api/models").json();
-    assert_eq!(list["count"], 7, "with the procedural models");
+    assert_eq!(list["count"], 7, "the list includes the procedural models");
     assert_eq!(list["data"][0]["name"], "My program");
     assert_eq!(list["data"][0]["preview"], "https://a.example/p.png");
     assert_eq!(list["data"][0].get("away"), None);
@@ -107,7 +107,7 @@ fn a_program_receives_json_and_its_files_become_outputs() {
     );
     let input = server.get(&urls[0]).json();
     assert_eq!(input["prompt"], "'\"\u{1F98A}");
-    assert_eq!(input["times"], 2, "the default");
+    assert_eq!(input["times"], 2, "the parameter's default");
     let file = input["picture"].as_str().unwrap();
     assert_eq!(fs::read(file).unwrap(), server.get(&picture[0]).bytes);
     assert_eq!(

@@ -55,8 +55,8 @@ fn a_missing_directory_is_ok_and_is_not_created() {
 #[test]
 fn problems_are_reported_with_what_to_do() {
     let data = TempDir::new().unwrap();
-    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = taken.local_addr().unwrap().to_string();
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
     std::fs::write(data.path().join("plain"), "x").unwrap();
     let models = data.path().join("models.toml");
     std::fs::write(

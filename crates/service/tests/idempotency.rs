@@ -248,12 +248,12 @@ fn the_service_announces_idempotency_keys() {
     let server = Server::start(&[]);
     let models = server.get("/api/models").json();
     assert_eq!(models["idempotency_key"], json!({"ttl_seconds": 86400}));
-    let asks = [
+    let preflight = [
         ("origin", "http://localhost:8080"),
         ("access-control-request-method", "POST"),
         ("access-control-request-headers", "idempotency-key"),
     ];
-    let answer = server.call("OPTIONS", "/v2/generate", &asks, b"");
+    let answer = server.call("OPTIONS", "/v2/generate", &preflight, b"");
     let allowed = answer
         .header("access-control-allow-headers")
         .to_ascii_lowercase();

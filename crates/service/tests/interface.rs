@@ -244,7 +244,10 @@ fn a_status_is_one_of_three_words() {
     let second = server.generate(STRATA, json!({"prompt": "b"}));
     for task in [&first, &second] {
         let data = server.post("/v2/status", task).json()["data"].clone();
-        assert_eq!(data["status"], "processing", "also while it waits");
+        assert_eq!(
+            data["status"], "processing",
+            "a waiting task has the same status"
+        );
         let batch = server
             .post("/v2/status-batch", &json!({"requests": [task]}))
             .json();

@@ -145,8 +145,8 @@ fn killed_after_the_answer() {
     assert_eq!(ends(&upstreams, &service, &tasks), expected(wanted));
 }
 
-/// A service whose data is on a full disk and whose outputs are on another one: files are saved, but the database can't
-/// be written.
+/// A service whose data is on a full disk and whose outputs are on another disk: files are saved, but the database
+/// can't be written.
 struct FilesWritten {
     upstreams: Upstreams,
     outputs: TempDir,

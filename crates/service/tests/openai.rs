@@ -144,8 +144,9 @@ fn the_report_of_a_missing_picture_contains_no_secret() {
     assert!(!service.log().contains(KEY));
 }
 
-/// Guards against losing paid pictures: with relative addresses, files that require the key, or a missing picture. Also
-/// guards against losing the reason of a moderation, and against retrying dead addresses until the time limit.
+/// Guards against losing paid pictures when addresses are relative, when files require the key, or when one picture is
+/// missing. Also guards against losing the reason of a moderation, and against retrying dead addresses until the time
+/// limit.
 #[test]
 fn received_pictures_are_saved_and_missing_ones_are_reported() {
     let server = SmallServer::start(|request| {
@@ -239,13 +240,13 @@ fn an_answer_that_was_lost_is_not_paid_for_twice() {
     });
     let data = TempDir::new().unwrap();
     let service = start(data.path(), &server.url(), "");
-    let lost = service.wait(&service.generate(MODEL, json!({"prompt": "a"})));
+    let ended = service.wait(&service.generate(MODEL, json!({"prompt": "a"})));
     assert!(
-        lost["error"]
+        ended["error"]
             .as_str()
             .unwrap()
             .contains("not sent again by itself"),
-        "{lost}"
+        "{ended}"
     );
     assert_eq!(server.requests(GENERATIONS).len(), 1);
 }
@@ -301,7 +302,7 @@ fn retries_at_the_date_that_retry_after_names() {
     }
 }
 
-/// Guards against a retry before the requested time, when that is after the time limit.
+/// Guards against retrying too early when the requested time is after the time limit.
 #[test]
 fn a_wait_beyond_the_time_limit_fails_the_task_with_the_reason() {
     let server = busy_once(429, "3600".into());

@@ -217,7 +217,7 @@ fn a_response_and_its_log_lines_contain_the_request_id() {
     }
 }
 
-/// Guards against giving readers of the log access to outputs, which a task's id does.
+/// Anyone who knows a task's id can read its outputs. Guards against giving readers of the log this access.
 #[test]
 fn no_line_of_the_log_has_the_whole_id_of_a_task() {
     for format in ["text", "json"] {
@@ -239,8 +239,8 @@ fn no_line_of_the_log_has_the_whole_id_of_a_task() {
 /// Guards against starting paid work in a process whose start fails.
 #[test]
 fn no_work_begins_if_metrics_cannot_be_served() {
-    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = taken.local_addr().unwrap().to_string();
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
     let data = tempfile::tempdir().unwrap();
     let ended = std::process::Command::new(env!("CARGO_BIN_EXE_atelier-service"))
         .args([
@@ -283,7 +283,7 @@ mod drain {
             (503, "draining")
         );
         assert_eq!(refused.header("retry-after"), "5");
-        // The whole batch is refused, because an entry could not say when to retry.
+        // The whole batch is refused, because the response for a single entry could not contain the time to retry.
         let batch = json!({"requests": [request(STRATA, json!({"prompt": "c"}))]});
         let refused = server.post("/v2/generate-batch", &batch);
         assert_eq!(refused.status, 503);

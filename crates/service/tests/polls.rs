@@ -1,4 +1,4 @@
-//! The cost of polls.
+//! Tests of the cost of polls.
 
 mod support;
 

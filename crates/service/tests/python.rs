@@ -1,6 +1,6 @@
 //! Runs the Python files with a real interpreter and the packages that they and their users need.
 //!
-//! The interpreter is `ATELIER_PYTHON`, or else `python3`. The tests fail if a package is missing.
+//! `ATELIER_PYTHON` names the interpreter; the default is `python3`. The tests fail if a package is missing.
 
 mod support;
 
@@ -206,8 +206,8 @@ fn form_function_and_node_accept_the_same_inputs() {
     python("proof_agreement.py", &server, &Value::Array(cases()));
 }
 
-/// Tests enumerations that no built-in model has: of numbers, of lists, and of values that look alike; each also as a
-/// choice of several.
+/// Tests enumerations that no built-in model has: of numbers, of lists, and of values that look alike. Each is tested
+/// as a single choice and as a multiple choice.
 ///
 /// Guards against sending a list of permitted values as a single value.
 #[test]

@@ -92,8 +92,8 @@ fn output(server: &Server, task: &Value) -> Vec<String> {
     urls.into_iter().map(text).collect()
 }
 
-/// Guards against a key that stays in the database, its write-ahead log, an error or the service's log after its task has
-/// ended, and against losing the key of a waiting task at a restart.
+/// Guards against a key that stays in the database, its write-ahead log, an error or the service's log after its task
+/// has ended. Also guards against losing the key of a waiting task at a restart.
 #[test]
 fn secrets_are_deleted_when_their_task_has_ended() {
     let data = tempfile::tempdir().unwrap();
@@ -155,15 +155,15 @@ fn secrets_are_deleted_when_their_task_has_ended() {
         (422, "idempotency_key_reused".into())
     );
 
-    let nowhere = || {
+    let check_no_secret = || {
         assert_eq!(files_with_secret(data.path()), Vec::<PathBuf>::new());
         assert_eq!(cluster::count(data.path(), "secret").unwrap_or(0), 0);
     };
-    nowhere();
+    check_no_secret();
     log.push_str(&server.log());
     assert!(server.terminate());
     log.push_str(&server.log());
-    nowhere();
+    check_no_secret();
     assert!(!log.contains(SECRET), "{log}");
     assert!(log.contains("accepted"), "{log}");
 }

@@ -99,7 +99,7 @@ fn no_accepted_task_is_lost_failed_or_completed_twice() {
                 ids: HashSet::new(),
             });
         }
-        // Repeats some submissions of earlier rounds, as clients do whose response was lost.
+        // Repeats some submissions of earlier rounds, like clients whose response was lost.
         let len = submissions.len();
         for submission in &mut submissions[len.saturating_sub(8)..] {
             if random.below(3) == 0 && submission.ids.len() == 1 {

@@ -16,7 +16,7 @@ const REPAINT: (&str, &str) = ("image", "repaint");
 const PROGRAM: (&str, &str) = ("text", "own");
 
 fn upload(server: &Server, bytes: &[u8]) -> Answer {
-    // The header is not the type of any of these files.
+    // The header names a type that none of these files has, because the service must ignore it.
     let headers = [("authorization", "Bearer t"), ("content-type", "text/html")];
     server.call("POST", "/v2/uploads", &headers, bytes)
 }
@@ -38,8 +38,8 @@ fn image(width: u32, height: u32, format: ImageFormat) -> Vec<u8> {
     bytes.into_inner()
 }
 
-/// Adds an EXIF block that turns the picture by a quarter.
-fn turned(jpeg: &[u8]) -> Vec<u8> {
+/// Adds an EXIF block that rotates the picture by 90°.
+fn rotated(jpeg: &[u8]) -> Vec<u8> {
     let mut exif = b"\xff\xe1\0\x22Exif\0\0MM\0*\0\0\0\x08".to_vec();
     // One entry: orientation (0x0112), a short, once, 6.
     exif.extend(b"\0\x01\x01\x12\0\x03\0\0\0\x01\0\x06\0\0\0\0\0\0");
@@ -51,7 +51,7 @@ fn path_of(url: &Value) -> String {
     url[url.find("/outputs/").unwrap()..].to_owned()
 }
 
-/// The files below a folder, at any depth.
+/// Returns the files below a folder, at any depth.
 fn files(folder: &Path) -> Vec<String> {
     let Ok(entries) = std::fs::read_dir(folder) else {
         return Vec::new();
@@ -168,13 +168,13 @@ fn uploads_that_can_not_be_used_are_refused() {
         let answer = upload(&server, bytes);
         assert_eq!((answer.status, answer.error().as_str()), (status, error));
     }
-    let nobody = server.call("POST", "/v2/uploads", &[], &png);
-    assert_eq!(nobody.status, 401);
+    let without_token = server.call("POST", "/v2/uploads", &[], &png);
+    assert_eq!(without_token.status, 401);
     assert_eq!(files(&data.path().join("outputs")), Vec::<String>::new());
     assert_eq!(incoming(data.path()), 0);
 }
 
-/// Guards against large files that are damaged on their way, in particular in the parts in which a bucket gets them.
+/// Guards against corrupting large files, in particular when they are sent to a bucket in parts.
 #[test]
 fn a_large_file_is_served_as_it_was_sent() {
     let data = tempfile::tempdir().unwrap();
@@ -188,7 +188,8 @@ fn a_large_file_is_served_as_it_was_sent() {
     assert_eq!(incoming(data.path()), 0);
 }
 
-/// Guards against a task that is refused, or a model that gets one file twice, because its input names several.
+/// The input of a task names several uploads. Guards against refusing the task, and against giving the model the same
+/// file for two different uploads.
 #[test]
 #[cfg(unix)]
 fn a_task_can_use_several_uploads_and_one_of_them_twice() {
@@ -205,7 +206,7 @@ fn a_task_can_use_several_uploads_and_one_of_them_twice() {
     assert_eq!(read(&seen["others"][1]), image(31, 20, ImageFormat::Png));
 }
 
-/// Guards against a model that is paid although its input file is missing.
+/// Guards against running a model, which may cost money, when its input file is missing.
 #[test]
 #[cfg(unix)]
 fn a_task_whose_input_file_is_missing_fails_without_its_model() {
@@ -234,7 +235,7 @@ fn a_task_whose_input_file_is_missing_fails_without_its_model() {
     assert!(!data.path().join("runs").exists(), "the program was run");
 }
 
-/// Guards against a limit that only the declared length is compared with.
+/// Guards against comparing only the declared length with the limit.
 #[test]
 fn a_body_without_a_length_is_limited_too() {
     let server = Server::start(&["--speed", "0", "--upload-limit", "100kB"]);
@@ -304,14 +305,14 @@ fn uploads_count_for_the_disk_limit_of_their_account() {
 #[test]
 fn repaint_takes_uploads_of_several_formats_upright() {
     let server = Server::start(&QUICK);
-    let jpeg = turned(&image(64, 48, ImageFormat::Jpeg));
-    let turned = uploaded(&server, &jpeg);
+    let jpeg = rotated(&image(64, 48, ImageFormat::Jpeg));
+    let upright = uploaded(&server, &jpeg);
     assert_eq!(
-        (&turned["width"], &turned["height"]),
+        (&upright["width"], &upright["height"]),
         (&json!(48), &json!(64))
     );
     for (data, size) in [
-        (turned, (48, 64)),
+        (upright, (48, 64)),
         (
             uploaded(&server, &image(64, 48, ImageFormat::WebP)),
             (64, 48),
@@ -326,13 +327,13 @@ fn repaint_takes_uploads_of_several_formats_upright() {
         let made = image::load_from_memory(&server.get(&path_of(&json!(urls[0]))).bytes).unwrap();
         assert_eq!((made.width(), made.height()), size);
     }
-    let song = uploaded(&server, b"RIFF\x24\0\0\0WAVEfmt \x10\0\0\0");
-    let input = json!({"prompt": "coral", "image_url": song["url"]});
+    let sound = uploaded(&server, b"RIFF\x24\0\0\0WAVEfmt \x10\0\0\0");
+    let input = json!({"prompt": "coral", "image_url": sound["url"]});
     let refused = server.post("/v2/generate", &request(REPAINT, input));
     assert_eq!(refused.status, 422, "{}", refused.text());
 }
 
-/// Guards against an upload that is removed while a task needs it, or never.
+/// Guards against removing an upload while a task needs it, and against never removing it.
 #[test]
 fn an_expired_upload_is_removed_with_the_last_task_that_uses_it() {
     let data = tempfile::tempdir().unwrap();

@@ -115,12 +115,12 @@ impl Browser {
     ///
     /// # Errors
     ///
-    /// There is not exactly one within a minute. The error lists what was found instead.
+    /// There is not exactly one match within a minute. The error lists what was found instead.
     pub async fn find(&self, query: &Query) -> Result<Element> {
         self.find_with_limit(query, TIMEOUT).await
     }
 
-    /// Does the same with another time limit.
+    /// As [`Self::find`], with another time limit.
     ///
     /// # Errors
     ///
@@ -150,7 +150,7 @@ impl Browser {
     ///
     /// # Errors
     ///
-    /// The number differs for a minute.
+    /// The number of matches is not `count` within a minute.
     pub async fn find_in(
         &self,
         container: &Query,
@@ -217,7 +217,7 @@ impl Browser {
             if element.tag_name().await? == "select" {
                 return Ok("combobox".to_owned());
             }
-            // Its driver also reports a role for the buttons of a closed menu.
+            // WebKit's driver also reports a role for the buttons of a closed menu.
             let is_visible = "return arguments[0].checkVisibility()";
             if self.run(is_visible, vec![self.argument(element)]).await? == Value::Bool(false) {
                 return Ok("none".to_owned());
@@ -226,7 +226,7 @@ impl Browser {
         if !role.is_empty() {
             return Ok(role);
         }
-        // ARIA has no role for these elements. Chromium reports one, the other engines don't.
+        // ARIA has no role for these elements. Chromium reports a role, and the other engines don't.
         Ok(match element.tag_name().await?.as_str() {
             "summary" => "button".to_owned(),
             "input" if element.prop("type").await?.as_deref() == Some("password") => {
@@ -298,7 +298,7 @@ impl Browser {
         Ok((ids.map(element).collect(), others))
     }
 
-    /// Splits the candidates into those that match the query and the names of the others.
+    /// Returns the candidates that match the query, and the names of the other candidates.
     async fn filter(
         &self,
         query: &Query,
@@ -347,7 +347,7 @@ fn is_stale(error: &Error) -> bool {
     error.is_some_and(CmdError::is_stale_element_reference)
 }
 
-/// Returns whether it is the error that WebKit's driver returns for hidden elements.
+/// Returns whether the error is the one that WebKit's driver returns for hidden elements.
 fn is_unknown_error(error: &Error) -> bool {
     let error = error.downcast_ref::<CmdError>();
     matches!(error, Some(CmdError::Standard(error)) if error.error() == "unknown error")

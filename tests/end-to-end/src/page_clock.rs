@@ -24,7 +24,8 @@ impl Browser {
             window.Date.now = () => at;
             return at";
         let at = self.run(script, vec![]).await?;
-        at.as_u64().ok_or_else(|| format!("no time: {at}").into())
+        at.as_u64()
+            .ok_or_else(|| format!("the page's time is not a number: {at}").into())
     }
 
     /// Starts the clock of the open page after [`Browser::stop_clock`].
@@ -51,8 +52,8 @@ impl FaultProxy {
         self.before_each_page(browser, CLOCK).await
     }
 
-    /// Advances the clock in steps of a second, so that calls of the page in between reach the proxy at the right
-    /// time.
+    /// Advances the clock in steps of a second, so that calls that the page makes in the meantime reach the proxy at
+    /// the right time.
     ///
     /// # Errors
     ///
@@ -64,14 +65,15 @@ impl FaultProxy {
         Ok(())
     }
 
-    /// Moves the clocks of this proxy and of all tabs forward. Fires the timers of the current tab that become due
-    /// before it returns. The page must be loaded after [`FaultProxy::control_clock`].
+    /// Moves the clocks of this proxy and of all tabs forward. Before it returns, the timers of the current tab that
+    /// have become due are fired. The page must be loaded after [`FaultProxy::control_clock`].
     ///
     /// # Errors
     ///
     /// The current page has no fake clock, or the driver does not answer.
     pub async fn advance_clock(&self, browser: &Browser, by: Duration) -> Result<()> {
-        // The proxy first: otherwise a call that the page sends at its new time would be early.
+        // Moves the clock of the proxy first. Otherwise, a call that the page sends at its new time would be too early
+        // for the proxy.
         self.skip(by);
         let script = "return window.testClock.advance(arguments[0])";
         let ms = u64::try_from(by.as_millis())?;

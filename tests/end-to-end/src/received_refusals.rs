@@ -1,6 +1,6 @@
 //! Records which refusals (responses with `Retry-After`) a browser had received when it sent a call. A refusal that
 //! left the proxy may not have reached the page when its next call leaves, or may have been sent to a page that was
-//! just closed. Only the browser knows, so each call lists the refusals that its browser has received.
+//! just closed. The proxy can't tell these cases apart, so each call lists the refusals that its browser has received.
 
 use crate::Result;
 use crate::browser::Browser;

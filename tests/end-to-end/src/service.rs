@@ -28,7 +28,7 @@ impl Service {
     /// As for [`Self::start_again`].
     pub async fn start(args: &[&str]) -> Result<Self> {
         let mut service = Self {
-            // Any free port. The service prints which.
+            // The system chooses a free port, and the service prints it.
             address: (Ipv4Addr::LOCALHOST, 0).into(),
             args: args.iter().map(ToString::to_string).collect(),
             data: tempfile::tempdir()?,

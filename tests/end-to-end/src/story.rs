@@ -14,7 +14,7 @@ pub async fn drive(name: &str, steps: impl AsyncFnOnce(&Browser) -> Result<()>) 
     drive_in(Browser::start().await, name, steps).await;
 }
 
-/// Does the same in a browser with this time zone.
+/// As [`drive`], in a browser with this time zone.
 pub async fn drive_in_zone(
     zone: &str,
     name: &str,

@@ -94,8 +94,8 @@ impl<'a> Studio<'a> {
         })
     }
 
-    /// Also makes the tab report the refusals that it has received ([`received_refusals`]), and tall enough for a whole list.
-    /// Unless `has_keys`, the proxy hides the service's support for idempotency keys.
+    /// As [`Self::start`], and makes the tab report the refusals that it has received ([`received_refusals`]) and tall
+    /// enough for a whole list. Unless `has_keys`, the proxy hides the service's support for idempotency keys.
     ///
     /// # Errors
     ///
@@ -148,7 +148,7 @@ impl<'a> Studio<'a> {
     ///
     /// # Errors
     ///
-    /// It does not within [`TIMEOUT`].
+    /// `seen` does not accept the calls within [`TIMEOUT`].
     pub async fn sees(&self, what: &str, seen: impl Fn(&[Call]) -> bool) -> Result<()> {
         until(what, TIMEOUT, async || {
             let calls = self.proxy.calls();

@@ -16,8 +16,9 @@ async fn read_user_id(browser: &Browser) -> Result<Value> {
     browser.run(value, vec![]).await
 }
 
-/// Guards against a token whose account the page does not show, against a User ID that does not belong to the token,
-/// with which the service rejects each Generate, and against a test result that is shown for another address.
+/// Guards against a page that does not show the account of the token, and against a test result that is shown for
+/// another address. Also guards against a User ID that does not belong to the token: the service then rejects each
+/// Generate.
 #[tokio::test(flavor = "multi_thread")]
 async fn connection_test_shows_account_of_token() {
     drive("connection_test_shows_account_of_token", async |browser| {

@@ -89,7 +89,7 @@ async fn failed_early_request_is_repeated() {
     drive(name, async |browser| {
         let service = Service::start_with_site(&[]).await?;
         let proxy = FaultProxy::start(&service.address()).await?;
-        // Twice, because a browser retries a call on a reused connection by itself.
+        // Applies the fault twice, because a browser automatically retries a call on a reused connection.
         proxy.add(Rule::next(2, MODELS, Fault::DropBefore));
         browser.open(&format!("{}/", proxy.address())).await?;
         browser.find(&starting("link", "Strata")).await?;

@@ -167,8 +167,8 @@ impl Studio<'_> {
     }
 }
 
-/// Guards against a favorite without a saved copy, against a favorite that other tabs don't show, and against
-/// deleting copies of favorites with all others.
+/// Guards against a favorite without a saved copy, against a favorite that other tabs don't show, and against deleting
+/// copies of favorites together with all other copies.
 #[tokio::test(flavor = "multi_thread")]
 async fn favorite_output_is_saved_even_if_setting_is_off() {
     let name = "favorite_output_is_saved_even_if_setting_is_off";
@@ -217,8 +217,8 @@ async fn favorite_output_is_saved_even_if_setting_is_off() {
     .await;
 }
 
-/// Guards against an output that is never saved because the page was closed when its task finished, and against
-/// deleted copies that are saved again.
+/// Guards against never saving an output because the page was closed when its task finished, and against saving deleted
+/// copies again.
 #[tokio::test(flavor = "multi_thread")]
 async fn next_page_saves_output_that_closed_page_missed() {
     let name = "next_page_saves_output_that_closed_page_missed";
@@ -337,7 +337,7 @@ async fn dead_output_without_copy_is_shown_as_unavailable() {
     .await;
 }
 
-/// Guards against a copy saved by each tab, and against a file that is fetched repeatedly.
+/// Guards against each tab saving its own copy, and against fetching a file repeatedly.
 #[tokio::test(flavor = "multi_thread")]
 async fn two_tabs_save_one_copy_and_fetch_file_once() {
     let name = "two_tabs_save_one_copy_and_fetch_file_once";

@@ -103,7 +103,7 @@ async fn model_cards_show_posters_then_own_outputs() {
     .await;
 }
 
-/// Guards against a first visit that shows only a list, without a first step.
+/// Guards against a first visit that shows only a list and suggests no first step.
 #[tokio::test(flavor = "multi_thread")]
 async fn welcome_button_generates_first_picture() {
     drive("welcome_button_generates_first_picture", async |browser| {

@@ -136,7 +136,7 @@ impl Usage {
 /// A resource: name, value, and the allowed growth as a factor and an amount.
 type Resource = (&'static str, fn(&Usage) -> f64, f64, f64);
 
-/// Returns the faults of a round. The page recovers from all of them by itself.
+/// Returns the faults of a round. The page recovers from all of these faults automatically.
 fn faults() -> Vec<Rule> {
     let wait = |seconds| Fault::Status {
         status: 429,

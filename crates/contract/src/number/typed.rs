@@ -66,7 +66,7 @@ mod tests {
         read_typed(text, is_whole).ok().map(|it| it.to_string())
     }
 
-    /// A phone set to German types 3,5. 1,234 is ambiguous and must not be read as 1.234.
+    /// A phone with German settings types 3.5 as 3,5. The text 1,234 is ambiguous and must not be read as 1.234.
     #[test]
     fn accepts_unambiguous_decimal_commas() {
         for (text, number) in [

@@ -52,8 +52,8 @@ impl Engine {
         true
     }
 
-    /// Collects the tasks of the next call: the one that is due first, and others with the same kind of call that are
-    /// due within half an interval.
+    /// Collects the tasks of the next call: the task that is due first, and other tasks that need the same kind of call
+    /// and are due within half an interval.
     fn collect_due(&mut self, now: Millis) -> (CallKind, Vec<TaskKey>) {
         let most_of = |kind| (self.services).most_items(&self.account.address, kind, now);
         let mut most = MAX_BATCH_ITEMS;

@@ -108,7 +108,7 @@ mod tests {
         assert_eq!(limit.at(0), 5);
         assert_eq!(limit.at(DOUBLES_AFTER - 1), 5);
         assert_eq!(limit.at(DOUBLES_AFTER), 10);
-        // The last of four concurrent calls with ten items each.
+        // Four concurrent calls with ten items each could not be read; this is the last of them.
         assert_eq!(ItemLimit::below(10, 2, 0).at(0), 2);
         assert_eq!(ItemLimit::below(1, 1, 0).at(0), 1);
         assert_eq!(ItemLimit::below(3, 10, 0).doubled(0).at(0), 2);

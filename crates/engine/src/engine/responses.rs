@@ -13,7 +13,7 @@ use crate::reduce::Event;
 use crate::{Millis, Phase, TaskKey, schedule};
 
 /// A task is Gone after two 404s at least this far apart, in milliseconds, with no other response in between. A service
-/// that is just starting may return one.
+/// that is just starting may return a single 404.
 const GONE_AFTER: Millis = 5_000;
 
 /// Like [`GONE_AFTER`], for a 404 that is not in the service's format, such as that of a proxy, gateway or web server.
@@ -349,7 +349,7 @@ impl Engine {
         tracked.failures = tracked.failures.saturating_add(1);
         wait = wait.max(schedule::after_failures(tracked.failures, chance));
         if is_unreadable(&error) && tracked.task.state.phase() == Phase::Fetching {
-            // The response may be large, so the interval grows.
+            // The response may be large, so the interval between polls grows.
             let since = tracked.task.poll_error.as_ref().map_or(now, |it| it.since);
             wait = wait.max((now.saturating_sub(since) / 2).min(MAX_INTERVAL));
         }

@@ -10,8 +10,8 @@ use crate::Task;
 const SHARED: &str = "the reply gives one id to several tasks";
 
 impl Engine {
-    /// Rejects ids that were assigned to tasks with different inputs. The id belongs to only one of them, and it is
-    /// unknown which, so none gets it.
+    /// Rejects ids that were assigned to tasks with different inputs. The id belongs to only one of the tasks, and it
+    /// is unknown to which one, so no task gets it.
     pub(super) fn refuse_shared_ids(
         &self,
         call: &InFlight,

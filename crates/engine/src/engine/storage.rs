@@ -10,7 +10,7 @@ pub(super) struct StorageHealth {
     works: bool,
     /// Whether storage has worked earlier in this visit, so that the user relies on it.
     had_worked: bool,
-    /// Whether the user has agreed to send tasks without storage.
+    /// Whether the user has agreed to send tasks while they can't be stored.
     is_accepted: bool,
 }
 

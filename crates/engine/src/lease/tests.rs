@@ -73,7 +73,7 @@ fn a_tab_with_an_expired_lease_checks_before_it_leads() {
     assert_eq!(at(true, 1_001), Renewal::Lead);
 }
 
-/// The tab that should take over may have been closed.
+/// A handover must end even if the tab that should take over has been closed.
 #[test]
 fn a_handover_ends_when_another_tab_leads_or_after_some_renewals() {
     let ends = |found: &StoredLease, renewals| ends_handover("a", found, renewals, 900);
@@ -113,7 +113,7 @@ fn a_silent_leader_is_asleep() {
     assert!(!watch.is_asleep());
 }
 
-/// A leader that is hidden or doesn't exist must not be reported as asleep.
+/// A hidden or missing leader must not be reported as asleep.
 #[test]
 fn a_leader_that_answers_or_does_not_exist_is_not_asleep() {
     let ended = lease("b", 1_000, true);

@@ -1,4 +1,4 @@
-//! The measured calls: of one client, of eight clients, and of thousands.
+//! The measured calls: by one client, by eight clients, and by thousands of clients.
 
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
@@ -66,15 +66,17 @@ pub fn repeat<'a>(
     Ok(took)
 }
 
-/// Returns the number of tasks per second that the service accepts from eight clients; ten per call if `ten` is set.
+/// Returns the number of tasks per second that the service accepts from eight clients. Each call sends one task, or ten
+/// with `in_batches`.
 ///
 /// # Errors
 ///
 /// A task is not accepted, or a client's thread panics.
-pub fn measure_accepted(service: &Service, time: Duration, ten: bool) -> Outcome<f64> {
+pub fn measure_accepted(service: &Service, time: Duration, in_batches: bool) -> Outcome<f64> {
     let begun = Instant::now();
     let counts: Vec<Outcome<u32>> = std::thread::scope(|scope| {
-        let client = |number| scope.spawn(move || count_accepted(service, number, time, ten));
+        let client =
+            |number| scope.spawn(move || count_accepted(service, number, time, in_batches));
         let clients: Vec<_> = (0..8).map(client).collect();
         let crashed = |_| Err("a client crashed".into());
         clients
@@ -86,13 +88,18 @@ pub fn measure_accepted(service: &Service, time: Duration, ten: bool) -> Outcome
     Ok(f64::from(sum) / begun.elapsed().as_secs_f64())
 }
 
-fn count_accepted(service: &Service, number: u32, time: Duration, ten: bool) -> Outcome<u32> {
+fn count_accepted(
+    service: &Service,
+    number: u32,
+    time: Duration,
+    in_batches: bool,
+) -> Outcome<u32> {
     let task = json!({"uid": format!("client-{number}"), "category": "image",
                       "subcategory": "strata", "prompt": "a lighthouse at dusk"});
     let batch = json!({"requests": vec![task.clone(); 10]});
     let mut count = 0;
     repeat(service, time, |client| {
-        if ten {
+        if in_batches {
             let answer = client.call("POST", "/v2/generate-batch", &batch.to_string())?;
             match answer["data"]["results"][9]["status"].as_u64() {
                 Some(200) => count += 10,

@@ -22,12 +22,12 @@ pub enum Role {
 
 pub struct Service {
     child: Child,
-    /// The host and port; empty for a process that only works.
+    /// The host and port; empty for a process that only runs tasks.
     pub address: String,
 }
 
 impl Service {
-    /// Starts a process, and waits until it is ready. Does not wait for a process that only works.
+    /// Starts a process, and waits until it is ready. Does not wait for a process that only runs tasks.
     ///
     /// # Errors
     ///
@@ -73,7 +73,7 @@ impl Service {
         Ok(service)
     }
 
-    /// Waits until the database is open: the service listens before.
+    /// Waits until the database is open: the service already listens before that.
     fn await_ready(&self) -> Outcome<()> {
         let begun = Instant::now();
         while let Err(error) = Client::new(&self.address).call("GET", "/readyz", "") {

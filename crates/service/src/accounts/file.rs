@@ -1,5 +1,5 @@
-//! Accounts in a SQLite file of their own: the running service locks the database of the tasks, and accounts
-//! can be added and removed while it runs.
+//! Accounts in a separate SQLite file: the running service locks the database of the tasks, but accounts can be added
+//! and removed while the service runs.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -21,7 +21,7 @@ const SCHEMA: &str = "CREATE TABLE IF NOT EXISTS account (
 
 pub struct File {
     path: PathBuf,
-    /// Whether the file has existed. If it is deleted later, clients still need an account.
+    /// Whether the file exists or has existed. If the file is deleted later, clients still need an account.
     has_existed: AtomicBool,
     connection: Mutex<Option<Connection>>,
 }
@@ -69,7 +69,7 @@ impl File {
 }
 
 impl AccountStore for File {
-    /// Needs no query, only a look for the file.
+    /// Needs no query, because it only checks whether the file exists.
     fn has_accounts_cached(&self) -> Option<bool> {
         Some(self.has_accounts())
     }

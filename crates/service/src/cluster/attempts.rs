@@ -51,7 +51,7 @@ mod tests {
         Turn::first(id.into(), owner.into(), ModelId::new("image", "strata"), 0)
     }
 
-    /// Guards against a time limit that restarts each time a task waits for others of its account.
+    /// Guards against a time limit that restarts each time a task waits for other tasks of its account.
     #[test]
     fn a_refused_turn_keeps_the_start_of_the_time_limit() {
         let limit = Duration::from_secs(10);
@@ -61,14 +61,14 @@ mod tests {
             first_attempt: Some(at(seconds)),
             ..turn("a", "me")
         };
-        // Refused before its first attempt.
+        // The task is refused before its first attempt.
         let stored = begun(0).attempts(at(0));
         assert_eq!(stored, Attempts::default());
         let mut failing = begun(5);
         failing.resume(stored, at(5));
         assert_eq!(failing, begun(5));
         failing.count_failure(Some("busy".into()));
-        // Refused again and again, each time at another process.
+        // The task is refused repeatedly, each time at another process.
         for seconds in 6..15 {
             let stored = failing.attempts(at(seconds));
             failing = begun(seconds);

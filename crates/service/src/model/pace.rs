@@ -10,7 +10,7 @@ use atelier_procedural::Error;
 pub enum Ended {
     /// The task failed; a message for its owner.
     Failed(String),
-    /// The task was sent and no response came, so its outcome is unknown; a message for its owner.
+    /// The task was sent and no response was received, so its outcome is unknown; a message for its owner.
     Unknown(String),
     /// A retryable error of the model, for the log; the task is retried within its time limit.
     Retry(String),

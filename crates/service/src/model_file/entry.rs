@@ -28,16 +28,16 @@ pub struct ModelFile {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Entry {
-    /// First half of its identity, e.g. `image`: letters, digits, `-`, `_` and `.`.
+    /// The first half of the model's identity, e.g. `image`: letters, digits, `-`, `_` and `.`.
     pub category: Name,
-    /// Second half of its identity, e.g. `sdxl`: letters, digits, `-`, `_` and `.`.
+    /// The second half of the model's identity, e.g. `sdxl`: letters, digits, `-`, `_` and `.`.
     pub subcategory: Name,
     /// The display name.
     pub name: String,
     /// One or two sentences for the list of models.
     #[serde(default)]
     pub description: String,
-    /// The medium of its files; decides the placeholder of a running task, and the output of the ComfyUI node.
+    /// The medium of the files that the model makes. It decides the placeholder of a running task, and the output of the ComfyUI node.
     pub makes: Option<Makes>,
     /// The address of a picture or page with a preview.
     pub preview: Option<Address>,
@@ -51,7 +51,7 @@ pub struct Entry {
     /// input file must be an earlier output of this service.
     #[serde(default)]
     pub addresses: bool,
-    /// Its parameters, in the order of the form.
+    /// The parameters of the model, in the order of the form.
     #[serde(default)]
     #[schemars(with = "Vec<ParameterEntry>")]
     pub parameter: Vec<Spanned<ParameterEntry>>,
@@ -76,10 +76,10 @@ pub struct ParameterEntry {
     /// A description for users.
     #[serde(default)]
     pub description: String,
-    /// Whether it is required.
+    /// Whether the parameter is required.
     #[serde(default)]
     pub required: bool,
-    /// The value that is sent if it is omitted.
+    /// The value that is sent if the parameter is omitted.
     pub default: Option<Value>,
     /// The permitted values.
     pub values: Option<Vec<Value>>,
@@ -87,11 +87,11 @@ pub struct ParameterEntry {
     pub maximum: Option<Number>,
     /// The maximum length of a text, in characters.
     pub max_length: Option<u64>,
-    /// Its value is a secret, such as a key at another provider: it is deleted when the task ends, and not
+    /// The value is a secret, such as a key at another provider: it is deleted when the task ends, and not
     /// written into logs, links and files. Only texts without `default` and `values` can be secret.
     #[serde(default)]
     pub secret: bool,
-    /// With `comfyui`: the input of the workflow that it sets, as node and input, e.g. `6.text`.
+    /// With `comfyui`: the input of the workflow that the parameter sets, as node and input, e.g. `6.text`.
     pub input: Option<String>,
 }
 
@@ -123,10 +123,10 @@ pub enum Makes {
 pub struct CommandEntry {
     /// The program; a relative path is relative to this file.
     pub program: PathBuf,
-    /// Its arguments, which are not passed through a shell.
+    /// The arguments of the program, which are not passed through a shell.
     #[serde(default)]
     pub arguments: Vec<String>,
-    /// The environment variables that it inherits in addition to `PATH`, `HOME`, `LANG` and `TMPDIR`, e.g.
+    /// The environment variables that the program inherits in addition to `PATH`, `HOME`, `LANG` and `TMPDIR`, e.g.
     /// `["CUDA_VISIBLE_DEVICES", "HF_HOME"]`. It inherits no others.
     #[serde(default)]
     pub environment: Vec<String>,
@@ -151,7 +151,7 @@ pub struct OpenAiEntry {
     #[serde(default)]
     pub idempotent: bool,
     /// Additional origins that output files may be fetched from although they are not public, e.g.
-    /// `http://files.internal:9000`. Its own origin and public addresses are always permitted.
+    /// `http://files.internal:9000`. The server's own origin and public addresses are always permitted.
     #[serde(default)]
     pub allow_fetch: Vec<FetchOrigin>,
 }
@@ -165,11 +165,11 @@ pub struct CogEntry {
     /// The environment variable with a bearer token, if a proxy in front of the container requires one.
     #[schemars(with = "Option<String>")]
     pub key_env: Option<Spanned<String>>,
-    /// Its OpenAPI document as a file, if it does not serve one; a relative path is relative to this file.
+    /// The container's OpenAPI document as a file, if the container does not serve one. A relative path is relative to this file.
     #[schemars(with = "Option<PathBuf>")]
     pub schema: Option<Spanned<PathBuf>>,
     /// Additional origins that output files may be fetched from although they are not public, e.g.
-    /// `http://files.internal:9000`. Its own origin and public addresses are always permitted.
+    /// `http://files.internal:9000`. The server's own origin and public addresses are always permitted.
     #[serde(default)]
     pub allow_fetch: Vec<FetchOrigin>,
 }
@@ -184,7 +184,7 @@ pub struct ComfyUiEntry {
     #[schemars(with = "PathBuf")]
     pub workflow: Spanned<PathBuf>,
     /// Additional origins that output files may be fetched from although they are not public, e.g.
-    /// `http://files.internal:9000`. Its own origin and public addresses are always permitted.
+    /// `http://files.internal:9000`. The server's own origin and public addresses are always permitted.
     #[serde(default)]
     pub allow_fetch: Vec<FetchOrigin>,
 }

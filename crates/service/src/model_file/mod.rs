@@ -58,8 +58,8 @@ impl Default for Loaded {
 ///
 /// # Errors
 ///
-/// [`ModelFileError::Read`] if the file can't be read; [`ModelFileError::At`], with the line, if it is not
-/// TOML, or has an invalid model, two models of one name, or no model.
+/// [`ModelFileError::Read`] if the file can't be read; [`ModelFileError::At`], with the line, if it is not TOML, or
+/// contains an invalid model, two models with the same name, or no models.
 pub fn load(file: &Path, data: &Path) -> Result<Loaded, ModelFileError> {
     let text = std::fs::read_to_string(file)
         .map_err(|error| ModelFileError::Read(file.to_owned(), error))?;
@@ -77,7 +77,7 @@ pub fn load(file: &Path, data: &Path) -> Result<Loaded, ModelFileError> {
         let at = entry.span().start;
         let remote = context.remote(entry.into_inner(), at)?;
         if remotes.iter().any(|other| other.id() == remote.id()) {
-            return Err(context.error(at, format!("there are two models {}", remote.id())));
+            return Err(context.error(at, format!("two models are named {}", remote.id())));
         }
         remotes.push(Arc::new(remote));
     }
@@ -111,7 +111,8 @@ impl Context<'_> {
         }
     }
 
-    /// Prefixes the message with the key in the line of position `at`, unless the message contains the key.
+    /// Prefixes the message with the TOML key in the line that contains position `at`, unless the message already
+    /// contains the key.
     fn with_key(&self, at: usize, message: &str) -> String {
         let start = self.text[..at].rfind('\n').map_or(0, |end| end + 1);
         let line = self.text[start..].lines().next().unwrap_or_default();
@@ -136,13 +137,16 @@ impl Context<'_> {
             } else if entry.comfyui.is_some() {
                 return Err(self.error(
                     at,
-                    format!("input: {} has no input of the workflow", parameter.name),
+                    format!(
+                        "input: parameter {} must name an input of the workflow",
+                        parameter.name
+                    ),
                 ));
             }
             let parameter = self.parameter(parameter, at)?;
             let known = parameters.required.iter().chain(&parameters.optional);
             if known.into_iter().any(|known| known.name == parameter.name) {
-                let message = format!("there are two parameters {}", parameter.name);
+                let message = format!("two parameters are named {}", parameter.name);
                 return Err(self.error(at, message));
             }
             if required {
@@ -152,7 +156,10 @@ impl Context<'_> {
             }
         }
         if let (None, Some((_, _, at))) = (&entry.comfyui, inputs.first()) {
-            return Err(self.error(*at, "input: only a workflow of ComfyUI has inputs".into()));
+            return Err(self.error(
+                *at,
+                "input: only parameters of a ComfyUI workflow can have this key".into(),
+            ));
         }
         if entry.cog.is_some() && parameters != Parameters::default() {
             let message = "parameter: a cog container declares its parameters itself";
@@ -182,8 +189,8 @@ impl Context<'_> {
             preview: entry.preview.map(|address| address.0),
             addresses: entry.addresses,
         };
-        let (at_once, limit) = (entry.at_once, entry.time_limit);
-        Ok(Remote::new(id, info, at_once.0, limit.0, runner))
+        let (max_concurrent, limit) = (entry.at_once, entry.time_limit);
+        Ok(Remote::new(id, info, max_concurrent.0, limit.0, runner))
     }
 
     fn parameter(&self, entry: ParameterEntry, at: usize) -> Result<Parameter, ModelFileError> {
@@ -203,7 +210,7 @@ impl Context<'_> {
         let is_public = entry.default.is_some() || entry.values.is_some();
         if entry.secret && (!matches!(entry.kind, ParameterType::String) || is_public) {
             let message = format!(
-                "secret: {} must be a string without default and values, which everyone can read",
+                "secret: {} must be a string, and must have no default or values, because everyone can read those",
                 entry.name
             );
             return Err(self.error(at, message));
@@ -246,13 +253,18 @@ impl Context<'_> {
         }
     }
 
-    /// Returns the value of the environment variable with a key.
+    /// Returns the access key stored in the environment variable called `name`.
     fn key(&self, name: Option<Spanned<String>>) -> Result<Option<String>, ModelFileError> {
         let Some(name) = name else { return Ok(None) };
         let at = name.span().start;
         let name = name.into_inner();
         let key = std::env::var(&name).ok().filter(|key| !key.is_empty());
-        let missing = || self.error(at, format!("key_env: the environment has no {name}"));
+        let missing = || {
+            self.error(
+                at,
+                format!("key_env: the environment variable {name} is not set"),
+            )
+        };
         let key = key.ok_or_else(missing)?;
         if ureq::http::HeaderValue::from_str(&key).is_err() {
             let message = format!("key_env: the value of {name} can't be sent in an HTTP header");
@@ -311,11 +323,14 @@ impl Context<'_> {
             let document = self.json("schema", path)?;
             match inputs_of(&document) {
                 Some(_) => Ok(document),
-                None => Err(self.error(path.span().start, "schema: it has no Input".into())),
+                None => Err(self.error(
+                    path.span().start,
+                    "schema: the document has no Input schema".into(),
+                )),
             }
         });
         let client = self.client(&entry.address, entry.key_env, entry.allow_fetch)?;
-        // [`entry::Name`] permits no characters that are special in file names.
+        // The names are valid in file names, because [`entry::Name`] permits no special characters.
         let name = format!("{}+{}.json", id.category, id.subcategory);
         let cache = self.data.join("schemas").join(name);
         let given = given.transpose()?;

@@ -82,7 +82,7 @@ fn an_error_is_reported_with_file_line_and_key() {
                 "{HEAD}[model.command]\nprogram = \"x\"\n{HEAD}[model.command]\nprogram = \"x\""
             ),
             7,
-            vec!["two models a/b"],
+            vec!["two models are named a/b"],
         ),
         (
             &format!("{HEAD}[model.cog]\naddress = \"http://a\"\nschema = \"nothing.json\""),
@@ -106,7 +106,7 @@ fn an_error_is_reported_with_file_line_and_key() {
                 "{HEAD}[model.command]\nprogram = \"x\"\n[[model.parameter]]\nname = \"key\"\ntype = \"string\"\ndefault = \"sk\"\nsecret = true"
             ),
             7,
-            vec!["secret", "key", "without default"],
+            vec!["secret", "key", "no default"],
         ),
         ("builtin = false", 1, vec!["[[model]]"]),
     ] {
@@ -135,7 +135,7 @@ fn the_schema_for_editors_matches_the_parser() {
 
 #[test]
 fn the_example_is_valid() {
-    // Replaces the variable with the key by PATH, which is always set.
+    // Uses PATH as the variable of the key, because PATH is always set.
     let example = EXAMPLE.replace("OPENAI_API_KEY", "PATH");
     let loaded = load_text(&example).unwrap();
     assert!(loaded.builtin && loaded.remotes.len() == 4);

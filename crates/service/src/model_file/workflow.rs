@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 /// The menu of ComfyUI that exports the API format.
 const EXPORT: &str = "open it in ComfyUI and choose Workflow > Export (API)";
 
-/// The fields that contain the workflow in a request to ComfyUI or to a service around it.
+/// The fields that contain the workflow in a request to ComfyUI or to a service that wraps it.
 const WRAPPERS: [&str; 3] = ["prompt", "input", "workflow"];
 
 /// The maximum number of inputs or nodes in a message.
@@ -19,7 +19,7 @@ pub type Nodes = Map<String, Value>;
 ///
 /// # Errors
 ///
-/// A message why ComfyUI would refuse the workflow, and what to do.
+/// Returns a message that says why ComfyUI would refuse the workflow, and what to do.
 pub fn nodes(document: Value) -> Result<Nodes, String> {
     let not_api = || format!("it is not a workflow in API format: {EXPORT}");
     let Value::Object(mut nodes) = document else {
@@ -60,7 +60,7 @@ fn inner_object(object: &Nodes, name: &str) -> Option<Nodes> {
 ///
 /// # Errors
 ///
-/// A message: the workflow has no such input, and which inputs can be set.
+/// The workflow has no such input. The message lists the inputs that can be set.
 pub fn target(nodes: &Nodes, parameter: &str, input: &str) -> Result<(String, String), String> {
     let Some((id, name)) = input.split_once('.') else {
         return Err(format!(
@@ -156,7 +156,11 @@ mod tests {
         }
         let node = json!({"class_type": "A", "inputs": {}});
         let named = json!({"prompt": node, "input": node});
-        assert_eq!(nodes(named).unwrap().len(), 2, "nodes may have such ids");
+        assert_eq!(
+            nodes(named).unwrap().len(),
+            2,
+            "nodes may have the ids prompt and input"
+        );
     }
 
     /// Guards against a file that ComfyUI refuses only when the first task is sent.

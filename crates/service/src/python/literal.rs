@@ -60,7 +60,7 @@ pub fn block(value: &Value, indent: usize) -> String {
 }
 
 /// Writes a string on one line, in double quotes. Letters and digits of all scripts are not escaped. Other characters
-/// outside ASCII are, so that the file has no invisible or bidirectional control characters.
+/// outside ASCII are escaped, so that the file has no invisible or bidirectional control characters.
 fn string(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     out.push('"');

@@ -142,7 +142,7 @@ struct Graph {
 }
 
 impl Graph {
-    /// Adds the node of a model with its sample input. `from` is the node that makes its input image. Returns the id of
+    /// Adds the node of a model with its sample input. `from` is the node that makes the input image. Returns the id of
     /// the new node.
     fn model(&mut self, model: &dyn Model, from: Option<usize>) -> usize {
         let parts = comfyui_node::parts(&model.schema());

@@ -109,7 +109,7 @@ pub fn accept(
         return Err(Failure::model_unavailable());
     }
     let mut input = complete(&schema, &given).map_err(Failure::invalid)?;
-    // From now on, clean-up keeps the input files. The next step checks that they exist.
+    // From now on, the clean-up does not remove the input files. The next step checks that they exist.
     let pin = app.outputs.pins.pin(&body.to_string());
     resolve_files(app, &call.origin, &schema, remote, &mut input)?;
 
@@ -135,7 +135,7 @@ pub fn accept(
     }
     slot.submit(task.id.clone(), &task.model, pin);
     app.metrics.count_accepted(&task.model);
-    // The whole id would give access to the outputs.
+    // Logs only the start of the id, because the whole id gives access to the outputs.
     tracing::info!("task {:.8}… of {} accepted", task.id, task.model);
     Ok(Accepted {
         data: json!({"id": task.id, "status": task.status}),

@@ -39,8 +39,8 @@ pub use observed::REQUEST_ID;
 /// How long a browser may cache the result of a CORS preflight.
 const PREFLIGHT_AGE: Duration = Duration::from_secs(2 * 60 * 60);
 
-/// Returns every endpoint: its path, as both the router and OpenAPI write it, its method, and its handler. A test
-/// checks the document at [`openapi::PATH`] against this list.
+/// Returns every endpoint: its path (in the notation that the router and OpenAPI share), its method, and its handler. A
+/// test checks the document at [`openapi::PATH`] against this list.
 fn endpoints() -> Vec<(&'static str, Method, MethodRouter<Arc<App>>)> {
     use atelier_contract::path;
     vec![

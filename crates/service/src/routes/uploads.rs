@@ -26,7 +26,7 @@ use crate::store::now_ms;
 use crate::uploads::inspect::{FileType, Refusal, file_type, image_size};
 use crate::uploads::{self, Incoming, Reservation, TTL, Upload};
 
-/// The slowest permitted transfer, in bytes a second. A file also has [`GRACE`].
+/// The slowest permitted transfer, in bytes a second. [`GRACE`] is added to the time limit that follows from it.
 const MIN_BYTES_A_SECOND: u64 = 50_000;
 
 const GRACE: Duration = Duration::from_secs(60);
@@ -40,9 +40,9 @@ const MAX_DECODING_WAIT: Duration = Duration::from_secs(60);
 /// # Errors
 ///
 /// As for [`admit`]; also 403 if uploads are off, 413 if the file is larger than `--upload-limit`, 415 if its type is
-/// not accepted, 422 if it is a broken image or one with too many pixels, 402 or 503 without disk space, 429 or 503 if too
-/// many files are being uploaded, 408 if it does not arrive in time, 400 if it is incomplete, 500 or 503 if the store or
-/// the outputs don't respond.
+/// not accepted, 422 if it is a broken image or has too many pixels, 402 or 503 without disk space, 429 or 503 if too
+/// many files are being uploaded, 408 if it does not arrive in time, 400 if it is incomplete, 500 or 503 if the store
+/// or the outputs don't respond.
 pub async fn create(
     State(app): State<Arc<App>>,
     request: Request,
@@ -252,7 +252,7 @@ async fn decode(app: &App, incoming: Arc<Incoming>) -> Result<(u32, u32), Failur
     .await
 }
 
-/// Stores a new upload. The row first, so that a killed service leaves no file that is not counted.
+/// Stores a new upload. Stores the row before the file, so that a killed service leaves no file that is not counted.
 fn add(app: &App, upload: Upload, incoming: &Incoming) -> Result<Upload, Failure> {
     check_space(app, &upload.owner, upload.bytes)?;
     if let Some(earlier) = app.store.add_upload(&upload).map_err(Failure::store)? {

@@ -1,5 +1,5 @@
-//! Decides which addresses the service may fetch when a server names one: those of the server itself, those
-//! that the models file names, and public ones.
+//! Decides which of the addresses in a server's responses the service may fetch: those of the server itself, those that
+//! the models file names, and public ones.
 //!
 //! Prevents server-side request forgery: a user can make a model return any address, and fetched files become outputs
 //! that the user can read. So loopback, private, link-local and other special addresses are refused.
@@ -121,8 +121,8 @@ fn root(uri: &Uri) -> String {
     format!("{scheme}://{authority}")
 }
 
-/// Returns whether a target is this machine or in its IPv6 network (/64). Its machines have public addresses behind one
-/// firewall. `source` is the address of this machine in packets to the target.
+/// Returns whether a target is this machine or in its IPv6 network (/64). The machines of such a network have public
+/// addresses behind one firewall. `source` is the address of this machine in packets to the target.
 pub fn shares_network(source: IpAddr, target: IpAddr) -> bool {
     match (source, target) {
         (IpAddr::V6(source), IpAddr::V6(target)) => {
@@ -145,7 +145,7 @@ fn is_public_v4(ip: Ipv4Addr) -> bool {
     !matches!(
         ip.octets(),
         [0 | 10 | 127 | 224..=255, ..]
-            // Shared by the customers of one provider; also metadata services of clouds.
+            // Shared address space of a provider's customers, also used by metadata services of clouds.
             | [100, 64..=127, ..]
             // Link-local, with the metadata services of most clouds.
             | [169, 254, ..]
@@ -192,7 +192,7 @@ fn is_public_v6(ip: Ipv6Addr) -> bool {
 mod tests {
     use super::*;
 
-    /// Guards against fetching `http://169.254.169.254/…` because a model printed it.
+    /// Guards against fetching `http://169.254.169.254/…` because a model returned this address.
     #[test]
     fn only_addresses_of_the_public_internet_are_public() {
         for ip in [

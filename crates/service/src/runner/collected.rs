@@ -17,7 +17,7 @@ impl Collected {
     ///
     /// # Errors
     ///
-    /// Every error except [`Ended::Failed`], because it does not concern this file alone.
+    /// Returns every error except [`Ended::Failed`], because the other errors do not concern this file alone.
     pub fn add(&mut self, file: Result<Artifact, Ended>) -> Result<(), Ended> {
         match file {
             Ok(file) => self.files.push(file),
@@ -44,15 +44,15 @@ impl Collected {
     fn report_text(&self, noun: &str, expected: usize) -> Option<String> {
         let received = self.files.len();
         let count = expected.max(received + self.missing.len());
-        let lost = count - received;
-        if lost == 0 {
+        let missing = count - received;
+        if missing == 0 {
             return None;
         }
         let why = match self.missing[..] {
             [] => format!("the server's answer has only {received}."),
             _ => self.reasons(),
         };
-        Some(format!("{lost} of {count} {noun} missing: {why}"))
+        Some(format!("{missing} of {count} {noun} missing: {why}"))
     }
 }
 

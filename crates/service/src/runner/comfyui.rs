@@ -28,7 +28,7 @@ const FETCH: Duration = Duration::from_secs(120);
 /// The interval of polls for progress.
 const POLL: Duration = Duration::from_millis(500);
 
-/// All but the unreserved characters of RFC 3986.
+/// All characters except the unreserved ones of RFC 3986.
 const RESERVED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
     .remove(b'_')
@@ -38,7 +38,7 @@ const RESERVED: &AsciiSet = &NON_ALPHANUMERIC
 /// The boundary of the multipart form that uploads a picture.
 const BOUNDARY: &str = "atelier-7f3a9c2e51d84b60";
 
-/// A workflow, and which of its inputs the parameters set.
+/// A workflow, and the inputs of its nodes that the parameters set.
 pub struct Workflow {
     pub client: Client,
     pub address: String,
@@ -107,15 +107,15 @@ impl Runner for Workflow {
 impl Workflow {
     /// Returns whether the prompt is in the queue or the history.
     fn has(&self, run: &Run<'_>, id: &str) -> Result<bool, Ended> {
-        let waits = self.queued_prompts(run)?.iter().any(|item| item[1] == id);
-        Ok(waits
+        let is_queued = self.queued_prompts(run)?.iter().any(|item| item[1] == id);
+        Ok(is_queued
             || self
                 .get_json(run, &format!("/history/{id}"))?
                 .get(id)
                 .is_some())
     }
 
-    /// Returns the prompts that run or wait.
+    /// Returns the prompts that are running or queued.
     fn queued_prompts(&self, run: &Run<'_>) -> Result<Vec<Value>, Ended> {
         let queue = self.get_json(run, "/queue")?;
         let lists = ["queue_running", "queue_pending"].iter();

@@ -21,11 +21,11 @@ const MAX_REFUSALS: u32 = 4;
 const MAX_TRIES: u32 = 8;
 
 /// Fetches a file from an address in a response of `client`'s server. Retries a few times, because the file may have
-/// been paid for, but not until the time limit expires.
+/// been paid for, but gives up before the run's time limit expires.
 ///
 /// # Errors
 ///
-/// [`Ended::Failed`], with the address, if it may not be fetched or the file was not received;
+/// [`Ended::Failed`], with the address, if fetching from it is not allowed, or if the file was not received;
 /// [`Ended::Stopped`] when the service stops.
 pub fn fetch(run: &Run<'_>, client: &Client, text: &str) -> Result<Artifact, Ended> {
     if let Some(file) = file::of_data_uri(text) {
@@ -33,7 +33,7 @@ pub fn fetch(run: &Run<'_>, client: &Client, text: &str) -> Result<Artifact, End
     }
     let Some(uri) = client.policy().absolute(text) else {
         return Err(Ended::Failed(format!(
-            "The output {} can't be fetched: it is no http(s) address.",
+            "The output can't be fetched: {} is not an http(s) address.",
             text.chars().take(200).collect::<String>()
         )));
     };
@@ -41,8 +41,8 @@ pub fn fetch(run: &Run<'_>, client: &Client, text: &str) -> Result<Artifact, End
     fetch_from(run, client, &uri, &name, false)
 }
 
-/// Fetches the file called `name` from an address. With `keeps_file`, tries without a response don't count, because the
-/// server keeps the file while it is unavailable.
+/// Fetches the file called `name` from an address. With `keeps_file`, tries without a response don't count toward the
+/// maximum, because the server keeps the file while the server is unavailable.
 ///
 /// # Errors
 ///
@@ -88,7 +88,7 @@ pub fn fetch_from(
 
 fn not_fetched(uri: &Uri, tries: u32, why: &str) -> Ended {
     Ended::Failed(format!(
-        "The output at {uri} could not be fetched, tried {tries} times: {why}. Try to open the address: the \
+        "The output at {uri} could not be fetched after {tries} tries: {why}. Try to open the address: the \
          file may have been paid for."
     ))
 }

@@ -64,7 +64,7 @@ impl<R: Resolver> Resolver for GuardedResolver<R> {
             }
             (error, _) => error,
         })?;
-        // The operator's proxy is permitted. Compared by identity: an output may have an equal address.
+        // The operator's proxy is permitted. It is compared by identity, because an output may have an equal address.
         let is_proxy = config
             .proxy()
             .is_some_and(|proxy| std::ptr::eq(proxy.uri(), uri));
@@ -356,7 +356,8 @@ mod tests {
         assert!(seen.is_empty());
     }
 
-    /// A firewall protects the ports of this machine from other hosts, but not from the service.
+    /// Guards against reaching ports of this machine that its firewall protects from other hosts, but not from the
+    /// service.
     #[test]
     fn a_public_address_of_this_machine_is_not_fetched() {
         let (seen, error) = connections(&[&["9.9.9.9:80"]], "http://me.example/a");

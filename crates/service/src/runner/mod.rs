@@ -35,7 +35,7 @@ pub trait Runner: Send + Sync {
     ///
     /// # Errors
     ///
-    /// A message why it is unavailable.
+    /// Returns a message that says why the model is unavailable.
     fn check(&self) -> Result<(), String>;
 
     /// Returns a note about the parameters, after the first successful check.

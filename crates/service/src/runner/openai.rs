@@ -100,17 +100,17 @@ impl Runner for Images {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Verdict {
     Made,
-    /// Certainly not processed; may be retried.
+    /// The request was certainly not processed and may be retried.
     NotProcessed,
-    /// May have been processed, as without a response.
+    /// The request may have been processed, as when there is no response.
     Unknown,
-    /// Not processed; a retry is pointless.
+    /// The request was not processed, and a retry would be refused, too.
     Refused,
 }
 
-/// Returns the outcome by the status. Gateways also send 408 and 5xx while a slow upstream processes the request; 503
-/// certainly means that it was not processed only with `Retry-After`. Servers send 401, 402 and 403 before they process
-/// anything, and the operator can resolve these.
+/// Returns the outcome by the status. Gateways also send 408 and 5xx while a slow upstream processes the request. A 503
+/// proves that the request was not processed only if the response has `Retry-After`. Servers send 401, 402 and 403
+/// before they process anything, and the operator can fix the cause.
 fn verdict(status: u16, has_retry_after: bool, idempotent: bool) -> Verdict {
     match status {
         200..=299 => Verdict::Made,

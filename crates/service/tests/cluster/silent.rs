@@ -1,4 +1,4 @@
-//! Workers that are paused for a while, and considered dead by the others.
+//! Tests workers that are paused for a while, so that other workers consider them dead.
 
 use std::fs;
 use std::sync::{Arc, Mutex};

@@ -31,16 +31,21 @@ impl Cluster {
 
     /// Waits until the program was started `count` times.
     pub(super) fn await_runs(&self, count: usize, timeout: Duration) {
-        let by = Instant::now() + timeout;
+        let deadline = Instant::now() + timeout;
         while self.run_count() < count {
-            assert!(Instant::now() < by, "{:?}\n{}", self.runs(), self.logs());
+            assert!(
+                Instant::now() < deadline,
+                "{:?}\n{}",
+                self.runs(),
+                self.logs()
+            );
             std::thread::sleep(Duration::from_millis(20));
         }
     }
 
-    /// Waits until `count` tasks wait for others of their account.
+    /// Waits until `count` tasks wait for other tasks of their account.
     fn await_refused(&self, count: &str) {
-        let by = Instant::now() + Duration::from_secs(60);
+        let deadline = Instant::now() + Duration::from_secs(60);
         loop {
             let output = Command::new("psql")
                 .args(["--tuples-only", "--no-align", "--command"])
@@ -51,16 +56,16 @@ impl Cluster {
             if String::from_utf8_lossy(&output.stdout).trim() == count {
                 break;
             }
-            assert!(Instant::now() < by, "{output:?}\n{}", self.logs());
+            assert!(Instant::now() < deadline, "{output:?}\n{}", self.logs());
             std::thread::sleep(Duration::from_millis(20));
         }
     }
 
     fn await_working(&self, data: &str) {
         let log = self.folder.path().join(format!("{data}.log"));
-        let by = Instant::now() + LEASE;
+        let deadline = Instant::now() + LEASE;
         while !std::fs::read_to_string(&log).unwrap().contains("working") {
-            assert!(Instant::now() < by, "{}", self.logs());
+            assert!(Instant::now() < deadline, "{}", self.logs());
             std::thread::sleep(Duration::from_millis(20));
         }
     }
@@ -156,14 +161,14 @@ fn the_running_limit_of_an_account_applies_across_processes() {
     assert_eq!(
         cluster.run_count(),
         2,
-        "one task of each account\n{}",
+        "each account runs only one task\n{}",
         cluster.logs()
     );
     drop(block_program);
-    let by = Instant::now() + LEASE;
+    let deadline = Instant::now() + LEASE;
     for task in many.iter().chain([&one]) {
         assert_eq!(
-            wait_for_end(&cluster, &server, task, by)["status"],
+            wait_for_end(&cluster, &server, task, deadline)["status"],
             "completed"
         );
     }
@@ -182,17 +187,17 @@ fn the_turn_of_a_killed_worker_is_released() {
     let mut first = cluster.work_with("w0", &args);
     task_of(&server, OWN, "me");
     cluster.await_runs(1, LEASE);
-    let waits = task_of(&server, STRATA, "me");
+    let waiting = task_of(&server, STRATA, "me");
     // Time for the worker to refuse the task a turn.
     std::thread::sleep(Duration::from_secs(1));
     first.kill();
     std::fs::write(cluster.folder.path().join("models.toml"), "").unwrap();
     let _second = cluster.work_with("w1", &args);
-    let answer = wait_for_end(&cluster, &server, &waits, Instant::now() + 2 * LEASE);
+    let answer = wait_for_end(&cluster, &server, &waiting, Instant::now() + 2 * LEASE);
     assert_eq!(answer["status"], "completed");
 }
 
-/// Guards against a time limit that restarts each time a task waits for others of its account.
+/// Guards against a time limit that restarts each time a task waits for other tasks of its account.
 #[test]
 #[ignore = "needs PostgreSQL and a bucket: ./dev test cluster"]
 fn the_time_limit_continues_after_a_refused_turn() {
@@ -222,9 +227,9 @@ fn the_time_limit_continues_after_a_refused_turn() {
     let server = cluster.serve("s0", &[]);
     let mut first = cluster.work_with("w0", &args);
     let refused = task_of(&server, ("image", "paid"), "me");
-    let by = Instant::now() + Duration::from_secs(60);
+    let deadline = Instant::now() + Duration::from_secs(60);
     while paid.requests(GENERATIONS).is_empty() {
-        assert!(Instant::now() < by, "{}", cluster.logs());
+        assert!(Instant::now() < deadline, "{}", cluster.logs());
         std::thread::sleep(Duration::from_millis(20));
     }
     let sent = Instant::now();
@@ -243,12 +248,12 @@ fn the_time_limit_continues_after_a_refused_turn() {
     }
     let _second = cluster.work_with("w1", &args);
     drop(block_program);
-    let by = Instant::now() + 3 * LEASE;
+    let deadline = Instant::now() + 3 * LEASE;
     assert_eq!(
-        wait_for_end(&cluster, &server, &other, by)["status"],
+        wait_for_end(&cluster, &server, &other, deadline)["status"],
         "completed"
     );
-    let failed = wait_for_end(&cluster, &server, &refused, by);
+    let failed = wait_for_end(&cluster, &server, &refused, deadline);
     let error = failed["error"].as_str().unwrap_or_default();
     for words in ["time limit of 1 s", "HTTP 401: wrong key"] {
         assert!(error.contains(words), "{failed}");

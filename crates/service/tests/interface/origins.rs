@@ -6,7 +6,7 @@ use super::support::Server;
 fn pages_of_this_machine_may_call() {
     let server = Server::start(&[]);
     let page = ("origin", "http://localhost:8080");
-    let asks = [
+    let preflight = [
         page,
         ("access-control-request-method", "POST"),
         (
@@ -14,7 +14,7 @@ fn pages_of_this_machine_may_call() {
             "authorization,content-type",
         ),
     ];
-    let answer = server.call("OPTIONS", "/v2/generate", &asks, b"");
+    let answer = server.call("OPTIONS", "/v2/generate", &preflight, b"");
     assert_eq!(
         (answer.status, answer.header("access-control-allow-origin")),
         (200, page.1)
@@ -48,7 +48,7 @@ fn pages_of_this_machine_may_call() {
     assert!(vary.contains("origin"), "{vary}");
 }
 
-/// Guards against calls by other web pages, which send their own origin, or with DNS rebinding their own host name.
+/// Guards against calls by other web pages. Such a page sends its own origin or, with DNS rebinding, its own host name.
 #[test]
 fn other_hosts_and_origins_are_refused() {
     let server = Server::start(&[]);

@@ -8,7 +8,7 @@ use super::support::Server;
 fn calls_above_the_rate_get_retry_after() {
     let server = Server::start(&["--rate", "2/s", "--latency", "10ms"]);
     let task = json!({"uid": "me", "category": "image", "subcategory": "strata", "id": "x"});
-    // Concurrent calls exceed the limit also on a slow machine.
+    // Concurrent calls exceed the limit even on a slow machine.
     let refused = std::thread::scope(|scope| {
         let calls: Vec<_> = (0..24)
             .map(|_| scope.spawn(|| server.post("/v2/status", &task)))
@@ -43,5 +43,8 @@ fn every_batch_item_counts_and_a_new_token_does_not_help() {
         ("content-type", "application/json"),
     ];
     let answer = server.call("POST", "/v2/status", &headers, task.to_string().as_bytes());
-    assert_eq!(answer.status, 429, "the address is the same");
+    assert_eq!(
+        answer.status, 429,
+        "the limit applies to the client's address, so a new token does not reset it"
+    );
 }

@@ -259,7 +259,7 @@ mod tests {
         }
     }
 
-    /// Browsers would draw the image without its last rows.
+    /// An image that exceeds the browsers' maximum is refused, because browsers would draw it without its last rows.
     #[test]
     fn a_grid_that_is_too_large_is_rejected() {
         let many: Vec<&str> = vec!["x"; 1_000];

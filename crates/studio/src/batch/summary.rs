@@ -194,7 +194,7 @@ mod tests {
         }
     }
 
-    /// The page must not offer outputs if there are none.
+    /// The page must not offer to show outputs of a batch without outputs.
     #[test]
     fn a_batch_without_outputs_has_failed() {
         let has_failed = |states: [serde_json::Value; 2]| {
@@ -209,7 +209,7 @@ mod tests {
         assert!(!BatchSummary::of(&batch(2).items(&unsent)).has_failed());
     }
 
-    /// A list sorted by the last retry must show that time, too.
+    /// A list that is sorted by the time of the last retry must show that time, too.
     #[test]
     fn the_times_of_sending_and_of_the_last_retry_are_known() {
         let mut tasks = [

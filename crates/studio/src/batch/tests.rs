@@ -47,7 +47,7 @@ fn items_that_were_taken_back_are_counted_and_settled() {
     assert_eq!(Manifest::of(&batch, &items).items[0].state, "Taken back");
 }
 
-/// An item that has another attempt left was sent.
+/// An item is emptied only if no other attempt of it is left.
 #[test]
 fn removing_tasks_empties_items_without_another_attempt() {
     let going = [task("a", 0, 1, queued()), task("b-2", 1, 2, queued())];
@@ -61,7 +61,7 @@ fn removing_tasks_empties_items_without_another_attempt() {
     assert_eq!(batch.emptied(&[of_other], &left), [] as [usize; 0]);
 }
 
-/// Such an item is no longer polled, because the user stopped following it or its responses are too large.
+/// Tests items that are no longer polled, because the user stopped following them or their responses are too large.
 #[test]
 fn items_that_are_not_followed_are_settled() {
     let running = json!({"state": "running", "id": "t", "word": "processing"});

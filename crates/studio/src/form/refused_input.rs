@@ -204,7 +204,7 @@ mod tests {
         assert!(!is_refused(&later));
     }
 
-    /// A payment, for example, may resolve such a failure.
+    /// A failure without a named parameter may be resolved without changing the input, for example by a payment.
     #[test]
     fn a_message_without_a_parameter_allows_a_retry() {
         for message in [

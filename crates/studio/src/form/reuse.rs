@@ -99,7 +99,7 @@ mod tests {
         assert_eq!(found[0].subcategory, "900");
     }
 
-    /// The button is disabled only if no model accepts the output, and no schemas are loaded that don't matter.
+    /// The button is disabled only if no model accepts the output. Schemas that don't matter for this are not loaded.
     #[test]
     fn no_model_accepts_it_only_if_all_schemas_are_known() {
         let models = [model("image", "a"), model("audio", "b")];

@@ -168,8 +168,8 @@ mod tests {
         assert_eq!(undo.step(Direction::Undo, &after, &schema), Some(before));
     }
 
-    /// The browser's undo leaves an empty text or a default as an entry. This must not prevent undoing an earlier
-    /// change.
+    /// The browser's undo leaves an entry with an empty text or with the default. This entry must not prevent undoing
+    /// an earlier change.
     #[test]
     fn the_browsers_undo_restores_the_same_state() {
         let schema = schema();

@@ -196,7 +196,8 @@ mod tests {
         assert_eq!(found("日本 rose🌹teal"), ["rose", "teal"]);
     }
 
-    /// Without a known word, the result is random, and the user may blame the model.
+    /// The page must report a prompt without a known word, because the result is then random and the user may blame the
+    /// model.
     #[test]
     fn a_prompt_without_known_words_is_distinguished_from_an_unfinished_one() {
         let none = |text: &str| vocabulary().has_no_known_word(text);

@@ -102,7 +102,7 @@ pub struct LocalContext<'a> {
 pub enum Owner {
     /// The accounts named in the file.
     Named,
-    /// The user who imports the file and has confirmed that the tasks of the current service are theirs.
+    /// The user who imports the file, after confirming that the tasks of the current service are theirs.
     Importer,
 }
 

@@ -1,6 +1,7 @@
 use super::*;
 
-/// Without the number of grouped tasks, the label would seem to contradict the number of rows.
+/// The label contains the number of grouped tasks, because the number of tasks would otherwise seem to contradict the
+/// number of rows.
 #[test]
 fn the_label_counts_tasks_and_those_that_share_a_row() {
     let row = HistoryRow::Task(TaskKey("a".into()));

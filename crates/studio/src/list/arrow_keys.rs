@@ -39,7 +39,7 @@ mod tests {
         super::goal(Direction::of_key(key)?, places, from)
     }
 
-    /// Arrow keys have an effect at the end of a row and above a shorter row, too.
+    /// Arrow keys also have an effect at the end of a row and above a shorter row.
     #[test]
     fn arrow_keys_reach_all_elements() {
         let in_columns = |columns: usize| {

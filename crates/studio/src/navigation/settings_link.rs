@@ -49,7 +49,7 @@ mod tests {
         }
     }
 
-    /// The messages are defined elsewhere. A change there must not lose the link.
+    /// The messages are defined in other modules. A change there must not lose the link.
     #[test]
     fn messages_about_credentials_have_a_link_to_settings() {
         let refused = atelier_contract::ApiError::from_status(401, None, None);

@@ -25,10 +25,10 @@ impl OtherAccounts {
 
     /// Returns the message to show on all pages; `None` if there are no such tasks.
     pub fn user_message(self) -> Option<String> {
-        let counted = |count: usize, what: &str, is_not: &str| {
+        let counted = |count: usize, what: &str, participle: &str| {
             let tasks = counted(count, &format!("{what} task"));
             let verb = agreeing(count, "is", "are");
-            (count > 0).then(|| format!("{tasks} {verb} not {is_not}"))
+            (count > 0).then(|| format!("{tasks} {verb} not {participle}"))
         };
         let running = counted(self.running, "running", "followed");
         let queued = counted(self.queued, "queued", "sent");

@@ -2,8 +2,8 @@
 
 use crate::compose::prompts::line;
 
-/// Returns the text on one line of at most `most` characters. A longer text is truncated, at the end of a word if that
-/// is in its second half, and ends with an ellipsis.
+/// Returns the text on one line of at most `most` characters. Longer text is cut at a word boundary if there is one in
+/// the second half of the line, and ends with an ellipsis.
 pub fn excerpt(text: &str, most: usize) -> String {
     let text = line(text);
     if text.chars().count() <= most {

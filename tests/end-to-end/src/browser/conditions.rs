@@ -82,7 +82,7 @@ impl Browser {
             let seen = self.run(&matches, vec![]).await?;
             Ok(match seen == true {
                 true => Seen::Yes(()),
-                false => Seen::NotYet("the other scheme".into()),
+                false => Seen::NotYet("the page uses the other color scheme".into()),
             })
         })
         .await

@@ -121,8 +121,8 @@ pub(super) fn retry_after(reply: &Reply, now: SystemTime) -> Option<Duration> {
     date.duration_since(now).ok()
 }
 
-/// Returns a response of the proxy, with CORS headers for every origin. Forwarded responses keep the service's
-/// headers, so that tests check these.
+/// Returns a response of the proxy, with CORS headers for every origin. Forwarded responses keep the service's headers,
+/// so that tests check the headers of the service.
 fn with(status: u16, kind: &'static str, body: String) -> Reply {
     let mut reply = Response::new(Full::new(Bytes::from(body)));
     *reply.status_mut() = hyper::StatusCode::from_u16(status).unwrap_or_default();

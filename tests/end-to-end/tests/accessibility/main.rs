@@ -203,7 +203,7 @@ async fn axe_finds_nothing_on_any_page_state_in_light_and_dark() {
     .await;
 }
 
-/// Does the same for a first visit and for every address, with completed and failed tasks.
+/// Guards against the same violations on a first visit, and at every address with completed and failed tasks.
 #[tokio::test(flavor = "multi_thread")]
 async fn axe_finds_nothing_on_first_visit_and_at_any_address() {
     drive(

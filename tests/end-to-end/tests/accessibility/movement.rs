@@ -49,7 +49,7 @@ async fn empty_pages_have_no_layout_shift() {
     .await;
 }
 
-/// Does the same for pages with content, which is read from storage after the first paint.
+/// Guards against shifts of pages with content, which is read from storage after the first paint.
 #[tokio::test(flavor = "multi_thread")]
 async fn pages_with_content_have_no_layout_shift() {
     drive("pages_with_content_have_no_layout_shift", async |browser| {

@@ -56,7 +56,7 @@ async fn sign_in(studio: &Studio<'_>) -> Result<()> {
     studio.reload().await
 }
 
-/// Rows of which some have two outputs, one fails, and some prompts are not valid file names.
+/// Returns rows for a batch: some have two outputs, one fails, and some have prompts that are not valid file names.
 fn rows() -> Value {
     json!([
         {"prompt": "a café, at night / in blue", "panes": 40, "seed": 18_446_744_073_709_551_615_u64},

@@ -33,7 +33,7 @@ async fn wait_for_image(studio: &Studio<'_>, name: &str) -> Result<()> {
         }
         Ok(match names == [name] {
             true => Seen::Yes(()),
-            false => Seen::NotYet(format!("there are {names:?}")),
+            false => Seen::NotYet(format!("the images {names:?}")),
         })
     })
     .await
@@ -47,7 +47,7 @@ async fn wait_for_comparison(studio: &Studio<'_>) -> Result<()> {
         let found = studio.browser.find_all(&items).await?;
         Ok(match found.len() {
             2 => Seen::Yes(()),
-            count => Seen::NotYet(format!("there are {count}")),
+            count => Seen::NotYet(format!("{count} outputs are compared")),
         })
     })
     .await
@@ -63,8 +63,8 @@ async fn stop_comparing(studio: &Studio<'_>) -> Result<()> {
         .await
 }
 
-/// Compares outputs from the sweep view at the last of three items, the first of which failed. Guards against a sweep view
-/// that shows one item at a time only.
+/// Opens the comparison from the sweep view at the last of three items. The first item has failed. Guards against a
+/// sweep view that can only show one item at a time.
 async fn compare_outputs(studio: &Studio<'_>) -> Result<()> {
     let browser = studio.browser;
     let sweep = browser.find(&by("dialog", "Sweep")).await?;
@@ -83,7 +83,11 @@ async fn compare_outputs(studio: &Studio<'_>) -> Result<()> {
     let with = by("radiogroup", "Compared with").within(&compared);
     let with = browser.find(&with).await?;
     let choices = browser.find_all(&any("radio").within(&with)).await?;
-    assert_eq!(choices.len(), 4, "all others with an output");
+    assert_eq!(
+        choices.len(),
+        4,
+        "all other items with an output are offered"
+    );
     browser
         .press(&by("radio", "dawn · 20").within(&with))
         .await?;
@@ -94,8 +98,8 @@ async fn compare_outputs(studio: &Studio<'_>) -> Result<()> {
     wait_for_position(studio, "prompt=dusk&panes=60").await
 }
 
-/// Marks an output as a favorite and downloads it with the keyboard. Guards against a sweep view that needs a pointer for
-/// that, and against files with equal names.
+/// Marks an output as a favorite and downloads it with the keyboard. Guards against a sweep view in which these actions
+/// need a pointer, and against downloaded files with equal names.
 async fn use_shortcuts(studio: &Studio<'_>) -> Result<()> {
     let browser = studio.browser;
     let keys = browser.client.active_element().await?;
@@ -108,7 +112,7 @@ async fn use_shortcuts(studio: &Studio<'_>) -> Result<()> {
     assert_eq!(
         name.as_deref(),
         Some("tessera-panes-60-dawn-06-1.png"),
-        "differing values and the number in the batch"
+        "the name has the differing values and the number in the batch"
     );
     keys.send_keys("f").await?;
     wait_for_value(browser, "not a favorite", pressed, "false").await
@@ -215,7 +219,7 @@ async fn a_sweep_of_three_axes_is_shown_as_labelled_grids() {
     .await;
 }
 
-/// Guards against a lightbox whose arrows step through a batch in another order than the grid shows.
+/// Guards against a lightbox whose arrows step through a batch in a different order than the grid.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_lightbox_steps_through_a_grid_in_its_visible_order() {
     let name = "the_lightbox_steps_through_a_grid_in_its_visible_order";
@@ -257,8 +261,8 @@ async fn the_lightbox_steps_through_a_grid_in_its_visible_order() {
     .await;
 }
 
-/// Guards against a sweep whose results can be compared only as small images in a table, against a position that is lost
-/// with a reload, and against an item without an image that shows the image of another item.
+/// Guards against a sweep whose results can be compared only as small images in a table. Also guards against losing the
+/// position at a reload, and against showing the image of another item for an item without an image.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_sweep_is_explored_along_its_axes() {
     let name = "a_sweep_is_explored_along_its_axes";

@@ -48,8 +48,8 @@ async fn a_reload_mid_batch_loses_nothing_and_sends_nothing_twice() {
             .await?;
         studio.reload().await?;
         studio.wait_for_generate_calls(4).await?;
-        // A poll of the last item shows that the page has read the last response. A page that is closed earlier can't know
-        // the ids in it.
+        // A poll of the last item shows that the page has read the last response. A page that is closed earlier has not
+        // read the ids in that response.
         studio
             .sees("a poll of the last item", |calls| {
                 let last = calls.iter().rfind(|call| !call.accepted.is_empty());
@@ -121,7 +121,7 @@ async fn a_paused_batch_is_not_sent_until_it_is_resumed() {
             })
             .await?;
         studio
-            .sees("a poll of them", |calls| {
+            .sees("a poll of the first ten", |calls| {
                 calls.iter().any(|call| call.path == "/v2/status-batch")
             })
             .await?;
@@ -312,7 +312,8 @@ async fn rows_to_send(browser: &Browser) -> Result<usize> {
     Ok(usize::try_from(rows.ok_or("no Generate button")?)?)
 }
 
-/// Guards against rows that are marked as sent without being tasks, because the page was left while it stored the tasks.
+/// Guards against rows that are marked as sent but have no tasks, because the user left the page while it stored the
+/// tasks.
 #[tokio::test(flavor = "multi_thread")]
 async fn leaving_the_page_while_sending_keeps_each_item_as_a_task_or_a_row() {
     let name = "leaving_the_page_while_sending_keeps_each_item_as_a_task_or_a_row";
@@ -347,7 +348,7 @@ async fn leaving_the_page_while_sending_keeps_each_item_as_a_task_or_a_row() {
     .await;
 }
 
-/// Guards against paying twice after the page was left while it sent a batch and the user has removed the finished tasks:
+/// The user leaves the page while it sends a batch, and then removes the finished tasks. Guards against paying twice:
 /// the table then showed all rows as not sent.
 #[tokio::test(flavor = "multi_thread")]
 async fn removed_tasks_of_an_interrupted_batch_do_not_become_unsent_rows() {

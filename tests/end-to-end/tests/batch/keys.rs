@@ -4,8 +4,8 @@ use crate::studio::{BATCH, numbered_prompts, run_until_settled};
 use atelier_end_to_end::fault::{Fault, Rule};
 use std::collections::BTreeSet;
 
-/// Guards against items that the user has to resolve although a retry with the same keys would, and against paying twice for
-/// such a retry.
+/// Guards against asking the user to resolve items that a retry with the same keys can recover, and against paying
+/// twice for such a retry.
 #[tokio::test(flavor = "multi_thread")]
 async fn lost_responses_of_a_batch_are_recovered_with_the_same_keys() {
     let name = "lost_responses_of_a_batch_are_recovered_with_the_same_keys";

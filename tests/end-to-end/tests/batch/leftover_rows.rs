@@ -1,4 +1,4 @@
-//! Rows that an older version or a closed page has stored: they are sent once.
+//! Rows that an older version or a closed page has stored are sent only once.
 
 use crate::studio::{BATCH, TIMEOUT, numbered_prompts, run_steps};
 use crate::tabs::{open_cut_off_tab_that_presses, send_once_in_both};
@@ -6,8 +6,8 @@ use atelier_end_to_end::find::by;
 use atelier_end_to_end::wait::{Seen, until};
 use serde_json::{Value, json};
 
-/// Guards against rows that are paid for twice: an older version had stored them without keys, and each tab created keys of
-/// its own.
+/// Guards against paying for rows twice: an older version had stored them without keys, and each tab created its own
+/// keys for them.
 #[tokio::test(flavor = "multi_thread")]
 async fn rows_stored_by_an_older_version_are_sent_once_by_two_tabs() {
     let name = "rows_stored_by_an_older_version_are_sent_once_by_two_tabs";
@@ -31,8 +31,8 @@ async fn rows_stored_by_an_older_version_are_sent_once_by_two_tabs() {
     .await;
 }
 
-/// Guards against rows that are paid for twice: the page said that they were not sent, after the user had sent them without
-/// working storage and the browser had crashed.
+/// Guards against paying for rows twice: the user sent them while storage did not work, and the browser crashed.
+/// Afterwards, the page showed them as not sent.
 #[tokio::test(flavor = "multi_thread")]
 async fn rows_sent_without_storage_are_not_sent_again_after_a_crash() {
     let name = "rows_sent_without_storage_are_not_sent_again_after_a_crash";

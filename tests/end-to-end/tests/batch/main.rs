@@ -1,5 +1,5 @@
-//! Batch mode: items are sent once and in order, in calls of up to ten. A batch is followed, repeated and removed as a
-//! whole, and a thousand items are displayed as smoothly as twenty.
+//! Batch mode: items are sent once and in order, in calls of up to ten. The user can watch, repeat and remove a batch
+//! as a whole, and a thousand items are displayed as smoothly as twenty.
 
 mod archive;
 mod composing;

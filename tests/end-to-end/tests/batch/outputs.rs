@@ -9,8 +9,8 @@ const FOCUS_OR_DIALOG: &str = "
     const dialog = document.querySelector('dialog[open]');
     return dialog?.ariaLabel ?? document.activeElement.ariaLabel";
 
-/// Guards against a lightbox that has to be closed to view the next item, and whose arrows continue with outputs of other
-/// batches.
+/// Guards against a lightbox that must be closed to view the next item, and against arrows that continue with outputs
+/// of other batches.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_lightbox_steps_through_the_items_of_the_batch() {
     let name = "the_lightbox_steps_through_the_items_of_the_batch";
@@ -20,7 +20,7 @@ async fn the_lightbox_steps_through_the_items_of_the_batch() {
         studio.wait_for_counts("2 completed").await?;
         studio.send(&numbered_prompts("large", 3)).await?;
         studio.wait_for_counts("3 completed").await?;
-        // The batch next to the table, and the batch on its own page.
+        // Tests the batch next to the table, and the batch on its own page.
         for address in [None, Some("/tasks")] {
             if let Some(tasks) = address {
                 browser.open(&studio.address(tasks)).await?;

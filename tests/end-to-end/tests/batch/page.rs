@@ -38,8 +38,8 @@ async fn unfold_list(studio: &Studio<'_>) -> Result<()> {
     studio.browser.press(&summary).await
 }
 
-/// Guards against a separate row for each item of a batch, and against items that a search can't find because their batch
-/// is one row.
+/// Guards against listing each item of a batch in its own row, and against items that a search can't find because their
+/// batch has only one row.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_batch_is_one_row_that_links_to_its_page() {
     let name = "a_batch_is_one_row_that_links_to_its_page";
@@ -73,7 +73,7 @@ async fn a_batch_is_one_row_that_links_to_its_page() {
     .await;
 }
 
-/// Guards against a focus that is lost when the user returns from an item to its batch.
+/// Guards against losing focus when the user returns from an item to its batch.
 #[tokio::test(flavor = "multi_thread")]
 async fn going_back_from_an_item_restores_the_focus() {
     let name = "going_back_from_an_item_restores_the_focus";
@@ -96,7 +96,7 @@ async fn going_back_from_an_item_restores_the_focus() {
     .await;
 }
 
-/// Guards against a name that is known only in the tab where it was entered.
+/// Guards against a batch name that is shown only in the tab where it was entered.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_batch_has_a_name_in_all_tabs_and_after_a_reload() {
     let name = "a_batch_has_a_name_in_all_tabs_and_after_a_reload";
@@ -143,7 +143,7 @@ async fn a_batch_has_a_name_in_all_tabs_and_after_a_reload() {
     .await;
 }
 
-/// Guards against a batch that one press removes for good.
+/// Guards against permanently removing a batch with one press.
 #[tokio::test(flavor = "multi_thread")]
 async fn undo_restores_a_removed_batch() {
     let name = "undo_restores_a_removed_batch";

@@ -111,13 +111,13 @@ async fn without_batch_endpoints_each_item_is_sent_singly() {
         let prompts = numbered_prompts("single", 12);
         studio.send(&prompts).await?;
         studio.wait_for_counts("12 completed").await?;
-        let singly: Vec<String> = studio
+        let sent_alone: Vec<String> = studio
             .proxy
             .calls_to(SINGLE)
             .into_iter()
             .flat_map(|call| call.prompts)
             .collect();
-        assert_eq!(singly, prompts);
+        assert_eq!(sent_alone, prompts);
         assert_eq!(
             studio.proxy.calls_to(BATCH).len(),
             1,
@@ -155,7 +155,7 @@ async fn more_than_a_hundred_items_need_confirmation() {
         assert_eq!(studio.row_count().await?, 101);
         assert_eq!(studio.call_sizes(), [] as [usize; 0]);
 
-        // Confirmed, the same button sends the items from the first one on.
+        // Once the user confirms, the same button sends the items, starting with the first.
         studio.press("Generate 101").await?;
         let dialog = browser.find(&by("dialog", "Generate many")).await?;
         browser

@@ -7,7 +7,7 @@ use atelier_end_to_end::find::{by, starting};
 use atelier_end_to_end::wait::{Seen, until, wait_for_value};
 use serde_json::json;
 
-/// How many times as many elements a thousand items may have.
+/// The maximum number of elements for a thousand items, as a multiple of the number for a hundred.
 const MAX_RATIO: usize = 3;
 
 /// Stores a batch of `count` completed items in the browser, by copying the record that the page has stored for one item.
@@ -58,7 +58,7 @@ async fn fill(studio: &Studio<'_>, count: usize) -> Result<()> {
     .await
 }
 
-/// Checks that the number with a thousand rows is below [`MAX_RATIO`] times that with a hundred.
+/// Checks that the number of elements for a thousand rows is less than [`MAX_RATIO`] times the number for a hundred.
 fn check_ratio(what: &str, few: usize, many: usize) {
     eprintln!("{what}: {few} with a hundred rows, {many} with a thousand");
     assert!(

@@ -98,7 +98,7 @@ pub fn numbered_prompts(word: &str, count: usize) -> Vec<String> {
     (1..=count).map(|n| format!("{word} {n:02}")).collect()
 }
 
-/// A fault that answers with this status.
+/// Returns a fault that responds with this status.
 pub fn error(status: u16) -> Fault {
     Fault::Status {
         status,
@@ -106,7 +106,7 @@ pub fn error(status: u16) -> Fault {
     }
 }
 
-/// A fault that answers 429 with this `Retry-After`.
+/// Returns a fault that responds 429 with this `Retry-After`.
 pub fn rate_limited(seconds: u64) -> Fault {
     Fault::Status {
         status: 429,

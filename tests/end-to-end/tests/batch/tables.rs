@@ -1,4 +1,4 @@
-//! The table is stored and is the same in all tabs.
+//! The table is stored, and all tabs show the same table.
 
 mod refusal;
 mod size;
@@ -11,7 +11,7 @@ use atelier_end_to_end::wait::{Seen, until};
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// A script for the table as an earlier version stored it.
+/// A script expression that reads the table that an earlier version stored.
 const OLD_TABLE: &str = "localStorage.getItem('atelier.table.image/tessera')";
 
 /// Longer than the page waits for storage.
@@ -103,7 +103,7 @@ async fn refuse_table_writes(studio: &Studio<'_>, refuses: bool) -> Result<()> {
     Ok(())
 }
 
-/// Guards against a write that is lost at a reload, and against a late write from the page that was left.
+/// Guards against losing a write at a reload, and against a late write of a page that the user has left.
 #[tokio::test(flavor = "multi_thread")]
 async fn rows_typed_right_before_a_reload_are_there_after_it() {
     let name = "rows_typed_right_before_a_reload_are_there_after_it";
@@ -135,7 +135,7 @@ async fn rows_typed_right_before_a_reload_are_there_after_it() {
     .await;
 }
 
-/// Guards against a current table that is lost by the migration of an older one, and against a repeated migration.
+/// Guards against losing the current table when an older table is migrated, and against a repeated migration.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_table_of_an_earlier_version_is_migrated_once() {
     let name = "a_table_of_an_earlier_version_is_migrated_once";
@@ -203,8 +203,8 @@ async fn a_table_of_an_earlier_version_is_migrated_once() {
     .await;
 }
 
-/// Guards against rows that the next reload loses after the user has cleared the site's data while the page still showed
-/// them.
+/// Guards against losing rows at the next reload after the user has cleared the site's data while the page still showed
+/// the rows.
 #[tokio::test(flavor = "multi_thread")]
 async fn rows_are_stored_again_after_site_data_is_cleared() {
     let name = "rows_are_stored_again_after_site_data_is_cleared";

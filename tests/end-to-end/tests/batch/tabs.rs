@@ -1,4 +1,4 @@
-//! A batch in several tabs: one sends it, all can pause or stop it.
+//! A batch in several tabs: one tab sends it, and all tabs can pause or stop it.
 
 use crate::studio::{BATCH, Studio, TIMEOUT, numbered_prompts, run_steps, run_until_settled};
 use atelier_end_to_end::Result;
@@ -30,8 +30,8 @@ async fn open_tab_with_queued_messages(studio: &Studio<'_>) -> Result<()> {
     studio.reload().await
 }
 
-/// Guards against rows that go back into the table of a following tab while the leader sends them: sent again from there,
-/// they would be paid for twice.
+/// Guards against rows that return to the table of a following tab while the leader sends them. They would be paid for
+/// twice if the user sent them again from that table.
 #[tokio::test(flavor = "multi_thread")]
 async fn stopping_in_a_follower_returns_only_unsent_rows() {
     let name = "stopping_in_a_follower_returns_only_unsent_rows";
@@ -64,7 +64,7 @@ async fn stopping_in_a_follower_returns_only_unsent_rows() {
     .await;
 }
 
-/// Guards against the loss of rows when the tab is closed in which Stop sending was pressed.
+/// Guards against losing rows when the user presses Stop sending in a tab and closes that tab.
 #[tokio::test(flavor = "multi_thread")]
 async fn rows_stopped_in_a_closed_tab_are_available_in_another() {
     let name = "rows_stopped_in_a_closed_tab_are_available_in_another";
@@ -189,7 +189,7 @@ pub async fn send_once_in_both(
     Ok(())
 }
 
-/// Guards against a batch that is paid for twice: a second tab sent the same rows before it received the message that they
+/// Guards against paying for a batch twice: a second tab sent the same rows before it received the message that they
 /// were sent.
 #[tokio::test(flavor = "multi_thread")]
 async fn rows_that_two_tabs_send_at_once_are_sent_once() {
@@ -205,8 +205,8 @@ async fn rows_that_two_tabs_send_at_once_are_sent_once() {
     .await;
 }
 
-/// Guards against rows that are paid for twice: a tab that had not received an edit sent all of its older rows in addition
-/// to the newer ones. Only the edited row differs, so both versions of it are sent.
+/// Guards against paying for rows twice: a tab that had not received an edit sent all of its older rows in addition to
+/// the newer ones. Only the edited row differs, so both versions of this row are sent.
 #[tokio::test(flavor = "multi_thread")]
 async fn rows_unchanged_by_an_edit_are_sent_once_by_two_tabs() {
     let name = "rows_unchanged_by_an_edit_are_sent_once_by_two_tabs";
@@ -246,8 +246,8 @@ async fn rows_unchanged_by_an_edit_are_sent_once_by_two_tabs() {
     .await;
 }
 
-/// Guards against rows that one tab puts back and that the table of another tab then overwrites. Their tasks are already
-/// removed.
+/// Guards against losing rows that one tab puts back, because the table of another tab overwrites them. The tasks of
+/// these rows are already removed.
 #[tokio::test(flavor = "multi_thread")]
 async fn rows_put_back_in_two_tabs_at_once_are_all_kept() {
     let name = "rows_put_back_in_two_tabs_at_once_are_all_kept";
@@ -335,7 +335,7 @@ async fn a_batch_of_another_tab_is_shown_with_all_its_items() {
     .await;
 }
 
-/// Guards against a sweep that a second tab offers to send again, and that it overwrites with its own older sweep.
+/// Guards against a second tab that offers to send a sweep again, and that overwrites it with its own older sweep.
 #[tokio::test(flavor = "multi_thread")]
 async fn each_tab_keeps_its_own_unsent_sweep() {
     let name = "each_tab_keeps_its_own_unsent_sweep";

@@ -46,8 +46,8 @@ impl Studio<'_> {
     }
 }
 
-/// Guards against states that no longer change once they are translated ("Submitting" above a finished image, "0 of 12
-/// done"), and against the prompt of another output in the lightbox.
+/// Guards against states that no longer change once they are translated (for instance "Submitting" above a finished
+/// image, or "0 of 12 done"), and against showing the prompt of another output in the lightbox.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_translated_page_still_updates_its_texts() {
     let name = "a_translated_page_still_updates_its_texts";

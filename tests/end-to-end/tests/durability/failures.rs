@@ -54,8 +54,8 @@ async fn polls_are_repeated_after_unusable_responses() {
     .await;
 }
 
-/// Guards against `generate` being repeated without the user: after any of these faults, the service may have accepted and
-/// billed the first request.
+/// Guards against repeating `generate` without asking the user: after any of these faults, the service may have
+/// accepted and billed the first request.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_unusable_response_to_generate_makes_the_task_unconfirmed() {
     let name = "an_unusable_response_to_generate_makes_the_task_unconfirmed";

@@ -13,8 +13,8 @@ use atelier_end_to_end::service::Service;
 use atelier_end_to_end::story::drive;
 use fantoccini::wd::WindowHandle;
 
-/// Lets a test break the database in one tab: `window.lost` makes every access fail, `window.full` every write, and with
-/// `window.unsure` writes succeed without being reported.
+/// Lets a test break the database in one tab: `window.lost` makes every access fail, `window.full` makes every write
+/// fail, and with `window.unsure`, writes succeed but their success is not reported.
 const FAULTY_DATABASE: &str = "
     const open = IDBFactory.prototype.open;
     IDBFactory.prototype.open = function (...args) {
@@ -90,8 +90,8 @@ async fn another_tab_leads_after_the_leader_lost_its_database() {
     .await;
 }
 
-/// Guards against a task that becomes Unconfirmed although it was not sent: its record was stored as being sent, but the
-/// tab was not notified that the write succeeded.
+/// Guards against an unsent task that becomes Unconfirmed: its record was stored in the state "being sent", but the tab
+/// was not notified that the write had succeeded.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_tab_that_can_write_sends_what_the_leader_has_not_sent() {
     let name = "a_tab_that_can_write_sends_what_the_leader_has_not_sent";
@@ -111,8 +111,8 @@ async fn a_tab_that_can_write_sends_what_the_leader_has_not_sent() {
     .await;
 }
 
-/// Guards against two tabs without working storage that hand leadership back and forth forever, or that mark tasks as
-/// Unconfirmed that were not sent.
+/// Guards against two tabs without working storage that hand leadership back and forth forever, or that mark unsent
+/// tasks as Unconfirmed.
 #[tokio::test(flavor = "multi_thread")]
 async fn unsent_tasks_stay_queued_while_no_tab_can_write() {
     let name = "unsent_tasks_stay_queued_while_no_tab_can_write";
@@ -177,8 +177,8 @@ async fn check_batch(browser: &Browser, name: &str) -> Result<()> {
     Ok(())
 }
 
-/// Guards against a batch whose record is lost with the tab that sent it although its tasks are handed over: the batch was
-/// "not found". The other tab showed no batches when the batch was sent.
+/// The tasks of a batch are handed over to a tab that showed no batches when the batch was sent. Guards against the
+/// batch's own record being lost with the first tab, after which the batch was "not found".
 #[tokio::test(flavor = "multi_thread")]
 async fn the_record_of_a_batch_reaches_a_tab_that_shows_no_batches() {
     let name = "the_record_of_a_batch_reaches_a_tab_that_shows_no_batches";
@@ -201,8 +201,9 @@ async fn the_record_of_a_batch_reaches_a_tab_that_shows_no_batches() {
     .await;
 }
 
-/// Guards against a lost record of a batch when the second tab is opened later, so that only the handover can transfer it.
-/// Also guards against a lost name of the batch, which is changed in the first tab after that tab has become a follower.
+/// Guards against losing a batch's record when the second tab is opened only after the batch was sent, so that only the
+/// handover can transfer the record. Also guards against losing a new batch name that the first tab sets after it has
+/// become a follower.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_record_of_a_batch_is_handed_over_to_a_tab_opened_later() {
     let name = "the_record_of_a_batch_is_handed_over_to_a_tab_opened_later";

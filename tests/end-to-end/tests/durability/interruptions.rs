@@ -14,8 +14,8 @@ fn last_status(calls: &[Call]) -> Option<&Call> {
         .rfind(|call| call.path.starts_with("/v2/status"))
 }
 
-/// Guards against a request that is sent without a record of it (a lost task), and against a request that is repeated
-/// without the user because its response is missing (a task paid for twice).
+/// Guards against losing a task because its request is sent without a record. Also guards against paying for a task
+/// twice because its response is missing and the request is repeated without asking the user.
 #[tokio::test(flavor = "multi_thread")]
 async fn closing_the_page_before_the_response_leaves_only_that_task_unconfirmed() {
     let name = "closing_the_page_before_the_response_leaves_only_that_task_unconfirmed";
@@ -53,7 +53,7 @@ async fn closing_the_page_before_the_response_leaves_only_that_task_unconfirmed(
         let states = studio.states().await?;
         let unconfirmed = states.values().filter(|state| *state == "Unconfirmed");
         assert_eq!(unconfirmed.count(), 2, "{states:?}");
-        // Opening the page again sends nothing either.
+        // Opening the page again also sends nothing.
         studio.open_tasks().await?;
         studio
             .wait_for_states(&[("known before", "Completed")])
@@ -64,7 +64,7 @@ async fn closing_the_page_before_the_response_leaves_only_that_task_unconfirmed(
         studio.resubmit("to resubmit").await?;
         studio.browser.stop_clock().await?;
         studio.dismiss("to dismiss").await?;
-        // Guards against a task that one press removes for good although it may be paid for.
+        // Guards against permanently removing, with one press, a task that may have been paid for.
         studio.browser.press(&by("button", "Undo")).await?;
         studio.browser.start_clock().await?;
         studio
@@ -81,8 +81,8 @@ async fn closing_the_page_before_the_response_leaves_only_that_task_unconfirmed(
     .await;
 }
 
-/// Guards against a message about a network failure that did not happen: the browser aborts the requests of a page that is
-/// being left while its scripts still run.
+/// Guards against reporting a network failure that did not happen: when the user leaves a page, the browser aborts its
+/// requests while its scripts still run.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_interrupted_task_says_after_a_reload_that_the_page_was_closed() {
     let name = "an_interrupted_task_says_after_a_reload_that_the_page_was_closed";
@@ -138,7 +138,7 @@ async fn polls_continue_after_the_service_was_down_for_ten_seconds() {
             .browser
             .wait_for_text("Status unknown for", TIMEOUT)
             .await?;
-        // It is unknown whether this task arrived, so the user decides and not the page.
+        // It is unknown whether this task arrived, so the page must let the user decide.
         studio.generate(&form, "meanwhile").await?;
         studio.browser.wait_for_text("Unconfirmed", TIMEOUT).await?;
         let down = Duration::from_secs(10);
@@ -197,7 +197,7 @@ async fn a_task_submitted_offline_is_sent_once_when_the_network_is_back() {
         studio.browser.set_offline(false).await?;
         studio.wait_for_accepted(2).await?;
         studio
-            .sees("a poll at once", |calls| {
+            .sees("an immediate poll", |calls| {
                 last_status(calls).is_some_and(|call| call.at > online_since)
             })
             .await?;
@@ -210,8 +210,8 @@ async fn a_task_submitted_offline_is_sent_once_when_the_network_is_back() {
     .await;
 }
 
-/// Guards against a page that can't be used offline although the service runs on the same machine. Try now makes it call
-/// the service.
+/// Guards against a page that can't be used offline although the service runs on the same machine. `Try now` makes the
+/// page call the service.
 #[tokio::test(flavor = "multi_thread")]
 async fn try_now_calls_a_service_on_this_machine_while_offline() {
     let name = "try_now_calls_a_service_on_this_machine_while_offline";

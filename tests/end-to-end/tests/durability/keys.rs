@@ -29,8 +29,8 @@ fn tasks_and_keys(studio: &Studio<'_>, prompt: &str) -> (usize, Vec<String>) {
     (ids.len(), keys.into_iter().cloned().collect())
 }
 
-/// Guards against lost responses that the user has to resolve although a retry with the same key would, and against paying
-/// twice for such a retry.
+/// Guards against asking the user to resolve a lost response that a retry with the same key can recover, and against
+/// paying twice for such a retry.
 #[tokio::test(flavor = "multi_thread")]
 async fn lost_responses_are_recovered_with_the_same_key() {
     let name = "lost_responses_are_recovered_with_the_same_key";
@@ -45,15 +45,15 @@ async fn lost_responses_are_recovered_with_the_same_key() {
             assert_eq!(studio.times_sent(prompt), 2, "{prompt}");
             let (tasks, keys) = tasks_and_keys(studio, prompt);
             assert_eq!((tasks, keys.len()), (1, 1), "{prompt}: {keys:?}");
-            assert_ne!(keys, [""], "without a key");
+            assert_ne!(keys, [""], "the task was sent without a key");
         }
         Ok(())
     })
     .await;
 }
 
-/// Guards against a task that the user has to resolve, or that is paid for twice, because the page was closed before the
-/// response arrived.
+/// The page is closed before the response arrives. Guards against asking the user to resolve the task, and against
+/// paying for it twice.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_next_visit_recovers_a_response_that_a_closed_page_missed() {
     let name = "the_next_visit_recovers_a_response_that_a_closed_page_missed";

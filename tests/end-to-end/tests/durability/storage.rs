@@ -192,14 +192,14 @@ async fn a_leader_opened_after_clearing_receives_the_cleared_tasks() {
         browser.switch_to(&leader).await?;
         browser.run("window.broken = true", vec![]).await?;
         studio.proxy.clear_site(browser).await?;
-        let newcomer = studio.open_model_tab().await?;
+        let new_tab = studio.open_model_tab().await?;
         browser.switch_to(&leader).await?;
         browser.close_tab().await?;
-        browser.switch_to(&newcomer).await?;
+        browser.switch_to(&new_tab).await?;
         wait_for_stored_tasks(browser, 2).await?;
         browser.switch_to(&follower).await?;
         browser.close_tab().await?;
-        browser.switch_to(&newcomer).await?;
+        browser.switch_to(&new_tab).await?;
         studio.show_tasks().await?;
         studio
             .wait_for_states(&[("one", "Completed"), ("two", "Completed")])
@@ -293,7 +293,7 @@ async fn tasks_that_cannot_be_stored_are_sent_only_after_confirmation() {
     .await;
 }
 
-/// Guards against a task that is sent before full storage has space, if the user frees space instead of confirming.
+/// Guards against sending a task while storage is still full, if the user frees space instead of confirming.
 #[tokio::test(flavor = "multi_thread")]
 async fn tasks_wait_until_full_storage_has_space() {
     let name = "tasks_wait_until_full_storage_has_space";
@@ -340,7 +340,7 @@ pub async fn wait_until_no_warning(browser: &Browser) -> Result<()> {
                 .as_str()
                 .is_some_and(|text| text.contains(STORAGE_WARNING))
             {
-                Seen::NotYet("it is shown".into())
+                Seen::NotYet("the page still shows the warning".into())
             } else {
                 Seen::Yes(())
             },

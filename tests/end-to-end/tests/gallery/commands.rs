@@ -21,7 +21,7 @@ async fn run_command(studio: &Studio<'_>, letters: &str, name: &str) -> Result<(
         .await
 }
 
-/// Guards against commands that only open pages.
+/// Guards against a list in which the only commands are links to pages.
 #[tokio::test(flavor = "multi_thread")]
 async fn commands_include_the_actions_of_the_page() {
     let name = "commands_include_the_actions_of_the_page";
@@ -66,8 +66,8 @@ async fn commands_include_the_actions_of_the_page() {
     .await;
 }
 
-/// Guards against text that matches no command and therefore gives no result. A word in the middle of a prompt is in no name
-/// of a command.
+/// Guards against a search that finds nothing because the text is not part of a command's name, for instance a word in
+/// the middle of a prompt.
 #[tokio::test(flavor = "multi_thread")]
 async fn text_that_matches_no_command_can_be_searched_for() {
     let name = "text_that_matches_no_command_can_be_searched_for";
@@ -132,7 +132,7 @@ async fn no_key_in_the_list_of_shortcuts_is_empty() {
     .await;
 }
 
-/// Guards against a focus that is lost when a dialog is closed that was opened over another dialog, or while nothing had the
+/// Guards against losing focus when a dialog is closed that was opened over another dialog, or while no element had the
 /// focus.
 #[tokio::test(flavor = "multi_thread")]
 async fn closing_dialogs_returns_the_focus_to_the_page() {
@@ -179,7 +179,7 @@ async fn closing_dialogs_returns_the_focus_to_the_page() {
 const HOME: &str = "\u{e011}";
 const END: &str = "\u{e010}";
 
-/// Guards against a focus that is lost when the pressed button disappears, and against a gallery without shortcuts for its
+/// Guards against losing focus when the pressed button disappears, and against a gallery without shortcuts for its
 /// first and last tile.
 #[tokio::test(flavor = "multi_thread")]
 async fn undo_focuses_the_restored_tile() {

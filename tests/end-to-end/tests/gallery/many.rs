@@ -62,7 +62,7 @@ async fn ten_thousand_outputs_need_few_elements() {
             let is_there = browser.run(script, vec![]).await? == Value::Bool(true);
             Ok(match is_there {
                 true => Seen::Yes(()),
-                false => Seen::NotYet("it is not there".into()),
+                false => Seen::NotYet("the list has no last output".into()),
             })
         })
         .await

@@ -30,7 +30,7 @@ async fn wait_for_shown(studio: &Studio<'_>, output: &str) -> Result<()> {
     .await
 }
 
-/// Guards against a lightbox that closes when its task is removed, with the button or the key, or restored. Also guards
+/// Guards against a lightbox that closes when its task is removed (with the button or the key) or restored. Also guards
 /// against a message that does not count the other outputs of the task.
 #[tokio::test(flavor = "multi_thread")]
 async fn removing_a_task_shows_the_next_output() {
@@ -56,7 +56,7 @@ async fn removing_a_task_shows_the_next_output() {
         wait_for_shown(studio, "made-00001/0").await?;
         browser.wait_for_text("3 of 6", TIMEOUT).await?;
 
-        // The page ignores a second removal right after the first, as a mistake.
+        // The page ignores a second removal right after the first, because it may be a mistake.
         tokio::time::sleep(Duration::from_secs(1)).await;
         studio.press_keys(DELETE).await?;
         wait_for_shown(studio, "made-00000/0").await?;

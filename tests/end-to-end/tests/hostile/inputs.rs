@@ -23,7 +23,8 @@ impl Studio<'_> {
     }
 }
 
-/// Guards against a list of allowed values of which only one can be chosen, and which is sent as a single value.
+/// Guards against a list parameter for which only one of the allowed values can be chosen, and which is sent as a
+/// single value instead of a list.
 #[tokio::test(flavor = "multi_thread")]
 async fn several_allowed_values_can_be_chosen_and_are_sent_as_a_list() {
     let name = "several_allowed_values_can_be_chosen_and_are_sent_as_a_list";

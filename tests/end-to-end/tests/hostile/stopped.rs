@@ -41,7 +41,7 @@ async fn a_panic_shows_a_reload_button_and_tasks_continue() {
             assert!(!report.contains(secret), "{report}");
         }
         // The lead is released at once for other tabs. In this test there is no other.
-        until("the lead to be released", TIMEOUT, async || {
+        until("the tab to give up its leadership", TIMEOUT, async || {
             let held = studio
                 .script("return navigator.locks.query().then(all => all.held.filter(lock => lock.name === 'atelier.leader').length)")
                 .await?;

@@ -81,8 +81,9 @@ async fn wait_until_shown(studio: &Studio<'_>) -> Result<()> {
     .await
 }
 
-/// Guards against megabytes of data in each task's record, which are read at every start and sent to every tab, and against a
-/// reference to the file that is saved or sent to a service, and paid for, instead of the image.
+/// Guards against megabytes of data in each task's record, which are read at every start and sent to every tab. Also
+/// guards against saving a reference to the file instead of the image, or sending the reference to a service, which
+/// then bills a useless task.
 #[tokio::test(flavor = "multi_thread")]
 async fn data_uris_are_stored_once_as_a_file_and_used_wherever_the_output_is() {
     let name = "data_uris_are_stored_once_as_a_file_and_used_wherever_the_output_is";
@@ -134,7 +135,7 @@ async fn data_uris_are_stored_once_as_a_file_and_used_wherever_the_output_is() {
         })
         .await?;
         assert!(sent.contains(&padded_image()), "the data itself was not sent: {sent:.500}");
-        // The new task records the source of its image, which is one of the two tasks with that image.
+        // The new task records the source of its image, which may be either of the two tasks with that image.
         until("the source of the image", TIMEOUT, async || {
             let source = |task: &Value| {
                 let task = task.as_str().unwrap_or_default();

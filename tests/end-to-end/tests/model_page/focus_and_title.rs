@@ -4,7 +4,7 @@ use crate::studio::run_steps;
 use atelier_end_to_end::find::{by, containing};
 use atelier_end_to_end::wait::wait_for_value;
 
-/// Guards against a lost focus: the pressed button is removed with its task.
+/// Guards against losing focus: the pressed button is removed with its task.
 #[tokio::test(flavor = "multi_thread")]
 async fn focus_stays_in_result_when_run_again_replaces_it() {
     let name = "focus_stays_in_result_when_run_again_replaces_it";

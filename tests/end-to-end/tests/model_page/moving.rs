@@ -46,8 +46,8 @@ async fn write(studio: &Studio<'_>, field: &Query, text: &str) -> Result<()> {
     Ok(())
 }
 
-/// Guards against a lost press of Generate, which moves when the text field loses the focus, and against the second
-/// click of a double click reaching another button.
+/// Generate moves when the text field loses focus. Guards against a click on it being lost, and against the second
+/// click of a double click hitting another button.
 #[tokio::test(flavor = "multi_thread")]
 async fn press_reaches_generate_when_blur_moves_it() {
     let name = "press_reaches_generate_when_blur_moves_it";
@@ -91,7 +91,7 @@ async fn json_fixes_can_be_undone_by_browser() {
         wait_for_value(browser, "the text", TEXT, r#"{ "prompt": "a sea" }"#).await?;
         browser.find(&text).await?.click().await?;
         for before in [r#"{ "prompt": "a sea", "foo": 1 }"#, typed] {
-            // Does what Ctrl+Z does. Some drivers can't press it.
+            // Undoes the fix by script, because some drivers can't press Ctrl+Z.
             browser.run("document.execCommand('undo')", vec![]).await?;
             wait_for_value(browser, "the previous text", TEXT, before).await?;
         }
@@ -103,8 +103,8 @@ async fn json_fixes_can_be_undone_by_browser() {
     .await;
 }
 
-/// Guards against a crash when the user leaves the page in the frame in which the pointer enters a picture: a
-/// callback after the frame used a disposed view.
+/// Guards against a crash when the user leaves the page in the same frame in which the pointer enters a picture: the
+/// callback of the next frame used a disposed view.
 #[tokio::test(flavor = "multi_thread")]
 async fn leaving_page_during_picture_hover_does_not_crash() {
     run_steps(

@@ -10,7 +10,7 @@ use atelier_end_to_end::wait::wait_for_value;
 use fantoccini::key::Key;
 use serde_json::{Value, json};
 
-/// Descriptions of three and of four lines, and a first field that is not a prompt.
+/// Pages with a description of three or four lines, or with a first field that is not a prompt.
 const PAGES: [(&str, &str); 3] = [
     ("/models/image/tessera", "Tessera"),
     ("/models/image/repaint", "Repaint"),
@@ -184,7 +184,7 @@ const IS_OPEN: &str = "return document.querySelector('.more-fields').open";
 const EXPAND: &str = "document.querySelector('.more-fields > summary').click()";
 const ADDRESS: &str = "return location.pathname + location.search";
 
-/// Returns whether the form is an open sheet or a collapsed bar; otherwise its height.
+/// Returns whether the form is an open sheet or a collapsed bar, or else the height of the form.
 const FORM: &str = "
     const form = document.querySelector('form[aria-label=Input]');
     const isSheet = form.querySelector('.sheet-handle').checkVisibility();
@@ -366,7 +366,7 @@ async fn back_button_and_escape_close_sheet_opened_by_prompt() {
     .await;
 }
 
-/// Guards against the Back button closing the sheet below the dialog that was opened from it, and against a lost
+/// Guards against the Back button closing the sheet instead of the dialog that was opened from it, and against losing
 /// focus afterwards.
 #[tokio::test(flavor = "multi_thread")]
 async fn back_button_and_escape_close_presets_before_sheet() {
@@ -443,7 +443,7 @@ async fn presets_and_sheet_leave_no_history_entry_after_reload_or_forward() {
     .await;
 }
 
-/// Guards against a JSON input that covers half of the result and can't be collapsed, and against a lost focus after
+/// Guards against a JSON input that covers half of the result and can't be collapsed, and against losing focus after
 /// collapsing it.
 #[tokio::test(flavor = "multi_thread")]
 async fn json_input_collapses_like_form() {

@@ -15,7 +15,7 @@ const MESSAGE: &str = "
     if (generate.bottom > innerHeight) return 'Generate is out of sight';
     return why.bottom <= generate.top && why.width > innerWidth * 0.8 ? 'a line above' : `${why.width} px next to it`";
 
-/// Guards against an old failure that looks like the result of the link that was just opened.
+/// Guards against showing an old failure as if it were the result of the link that was just opened.
 #[tokio::test(flavor = "multi_thread")]
 async fn previous_result_is_not_shown_after_opening_link_with_input() {
     let name = "previous_result_is_not_shown_after_opening_link_with_input";

@@ -88,7 +88,7 @@ async fn variations_send_same_input_with_other_seeds() {
     .await;
 }
 
-/// Guards against a removal without Undo, and against a retry that leaves the failed task as a second row.
+/// Guards against a removal without Undo, and against a retry after which the failed task remains as a second row.
 #[tokio::test(flavor = "multi_thread")]
 async fn removed_task_can_be_restored_and_retry_adds_no_row() {
     let name = "removed_task_can_be_restored_and_retry_adds_no_row";

@@ -35,11 +35,11 @@ async fn focused_field_is_not_covered_by_sticky_footer() {
                 continue;
             }
             // The invalid row is fully visible.
-            let spoil = "
+            let make_invalid = "
                 const choice = document.querySelector('[aria-label=\"Add a column\"]');
                 choice.value = 'num_outputs';
                 choice.dispatchEvent(new Event('change', { bubbles: true }));";
-            browser.run(spoil, vec![]).await?;
+            browser.run(make_invalid, vec![]).await?;
             let cell = by("textbox|spinbutton", "num_outputs, row 5");
             browser.fill(&cell, "99").await?;
             let row = starting("button", "Row 5: ");

@@ -10,7 +10,8 @@ use atelier_end_to_end::find::{by, starting};
 use atelier_end_to_end::release::has_stable_name;
 use atelier_end_to_end::story::drive;
 
-/// Guards against a name hashed before a file's last change: hosts serve files as immutable.
+/// Guards against a file name whose hash is computed before the file's last change. Hosts serve these files as
+/// immutable, so the name must change with the content.
 #[tokio::test(flavor = "multi_thread")]
 async fn file_name_never_has_two_contents() -> Result<()> {
     let all = releases().await?;

@@ -66,10 +66,14 @@ impl Host {
         let place = tempfile::tempdir()?;
         symlink(release.folder(), place.path().join("site"))?;
         let site = place.path().join("site");
-        let service = Service::start(&["--site", site.to_str().ok_or("no text")?]).await?;
+        let service = Service::start(&[
+            "--site",
+            site.to_str().ok_or("the path is not valid UTF-8")?,
+        ])
+        .await?;
         let proxy = FaultProxy::start(&service.address()).await?;
-        let off = "try { localStorage.setItem('atelier.offline', 'off') } catch {}";
-        proxy.before_each_page(browser, off).await?;
+        let disable_worker = "try { localStorage.setItem('atelier.offline', 'off') } catch {}";
+        proxy.before_each_page(browser, disable_worker).await?;
         Ok(Self {
             proxy,
             _service: service,
@@ -119,7 +123,7 @@ pub fn release_name(release: &Release) -> Result<String> {
     Ok(rest.split('"').next().unwrap_or_default().to_owned())
 }
 
-/// Waits until the open page is of this release.
+/// Waits until the open page belongs to this release.
 pub async fn wait_for_release(browser: &Browser, release: &Release) -> Result<()> {
     let name = release_name(release)?;
     until(format!("release {name}"), TIMEOUT, async || {
@@ -127,13 +131,13 @@ pub async fn wait_for_release(browser: &Browser, release: &Release) -> Result<()
         Ok(if seen == *name {
             Seen::Yes(())
         } else {
-            Seen::NotYet(format!("the page is of {seen}"))
+            Seen::NotYet(format!("the page belongs to release {seen}"))
         })
     })
     .await
 }
 
-/// Loads a model page and checks that all files are of this release: the page, the script, the wasm files, and the
+/// Loads a model page and checks that all files belong to this release: the page, the script, the wasm files, and the
 /// computed styles.
 pub async fn check_complete_release(
     browser: &Browser,

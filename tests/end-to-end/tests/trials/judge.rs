@@ -18,8 +18,8 @@ pub struct Excuses {
 }
 
 impl Excuses {
-    /// Records that a tab ends while the page reports that it has not stored tasks since `since`. Tasks accepted
-    /// before are known; others may be sent and lost.
+    /// Records that a tab ends while the page reports that it has not stored tasks since `since`. The page has stored
+    /// the tasks that were accepted before that time; other tasks may be sent and lost.
     pub fn record_loss(&mut self, since: Duration, now: Duration, ledger: &Ledger, calls: &[Call]) {
         self.forgotten.push((since, now));
         let accepted: BTreeSet<&String> = calls

@@ -73,7 +73,7 @@ async fn no_task_is_lost_in_100_injections_with_keys() -> Result<()> {
     run_trials(Keys::Supported).await
 }
 
-/// Does the same with a service that does not advertise keys.
+/// Guards against combinations of faults that no other test covers, with a service that does not advertise keys.
 #[tokio::test(flavor = "multi_thread")]
 async fn no_task_is_lost_in_100_injections_without_keys() -> Result<()> {
     run_trials(Keys::Unknown).await

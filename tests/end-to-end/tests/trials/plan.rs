@@ -144,7 +144,7 @@ impl Generator {
         }
     }
 
-    /// Returns `None` for an injection that is impossible now: offline, no page can be loaded.
+    /// Returns `None` for an injection that is impossible now, for instance a page load while offline.
     fn try_injection(&mut self) -> Option<Injection> {
         let is_online = self.offline.is_none();
         Some(match self.random.below(100) {
@@ -250,7 +250,7 @@ mod tests {
         }
     }
 
-    /// Offline, no page can be loaded: such a plan would test the browser's error page.
+    /// No page can be loaded while offline: such a plan would test the browser's error page.
     #[test]
     fn no_plan_loads_page_offline() {
         for seed in SEEDS {

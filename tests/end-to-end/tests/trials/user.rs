@@ -46,16 +46,16 @@ impl Tabs<'_> {
         let is_asked =
             format!("return !!document.querySelector('dialog[open][aria-label=\"{QUESTION}\"]')");
         if self.browser.run(&is_asked, vec![]).await? == json!(true) {
-            // The dialog closes by itself when tasks can be stored again.
+            // The dialog closes automatically when tasks can be stored again.
             if let Some(question) = self
                 .browser
                 .find_all(&by("dialog", QUESTION))
                 .await?
                 .first()
             {
-                let yes = by("button", "Send anyway").within(question);
-                if let Some(yes) = self.browser.find_all(&yes).await?.first() {
-                    let _ = yes.click().await;
+                let confirm = by("button", "Send anyway").within(question);
+                if let Some(confirm) = self.browser.find_all(&confirm).await?.first() {
+                    let _ = confirm.click().await;
                 }
             }
         }
@@ -110,7 +110,7 @@ impl Tabs<'_> {
             Ok(if is_shown == json!(true) {
                 Seen::Yes(())
             } else {
-                Seen::NotYet("the page does not show it".into())
+                Seen::NotYet("the page does not show the task".into())
             })
         })
         .await

@@ -40,7 +40,7 @@ fn shared_id() -> Result<Value, ApiError> {
     Ok(json!({"success": true, "data": {"results": [entry(0), entry(1)]}}))
 }
 
-/// The service has accepted the first attempt, so the second must not be sent.
+/// The service has accepted the first attempt, so the second attempt must not be sent.
 #[test]
 fn an_unsent_second_attempt_gets_the_id_of_the_first() {
     for is_sent in [true, false] {

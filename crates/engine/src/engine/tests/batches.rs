@@ -279,7 +279,8 @@ fn cancels_an_item_in_the_middle_of_a_batch() {
     assert_eq!(sizes, [10, 1]);
 }
 
-/// Otherwise, one output would be shown for several prompts, and paid tasks would not be polled.
+/// Tests ids that a response assigns to several items. If they were accepted, one output would be shown for several
+/// prompts, and paid tasks would not be polled.
 #[test]
 fn items_with_a_shared_id_are_unconfirmed() {
     // With the same key, the service would return the same id again.
@@ -308,7 +309,7 @@ fn items_with_a_shared_id_are_unconfirmed() {
     }
 }
 
-/// Otherwise, a task without an entry in batch responses would run forever.
+/// Guards against a task that seems to run forever because batch responses have no entry for it.
 #[test]
 fn a_task_missing_from_a_batch_response_is_polled_alone() {
     let mut harness = Harness::new();

@@ -19,8 +19,8 @@ pub fn count_in_phase(harness: &Harness, phase: Phase) -> usize {
     tasks.filter(|task| task.state.phase() == phase).count()
 }
 
-/// Guards against a batch that fails item by item, because each focus of the window, return of the network and "Try
-/// now" sends another item.
+/// Guards against a batch that fails item by item, because another item is sent each time the window gets focus, the
+/// network returns, or the user presses "Try now".
 #[test]
 fn refused_credentials_block_all_submissions() {
     let mut harness = Harness::new();
@@ -87,7 +87,7 @@ fn a_refusal_does_not_block_another_account() {
     assert_eq!(harness.call().kind, CallKind::Generate);
 }
 
-/// A response to a call with the old token must not refuse the new token.
+/// A refusal of a call with the old token must not count as a refusal of the new token.
 #[test]
 fn a_refusal_of_old_credentials_does_not_affect_new_ones() {
     let mut harness = Harness::new();
@@ -270,8 +270,8 @@ fn a_rate_limit_applies_to_its_token_only() {
     assert_eq!(stored.unwrap().not_before, None);
 }
 
-/// A limit does not apply to another account. It is not lost when the account is set after the start or another service
-/// was used in between.
+/// A limit does not apply to another account. The limit is not lost when the account is set after the start, or when
+/// another service was used in between.
 #[test]
 fn a_rate_limit_applies_to_its_account_only() {
     let mut harness = limited();

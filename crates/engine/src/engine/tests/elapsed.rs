@@ -33,7 +33,7 @@ fn elapsed_of_all(harness: &Harness) -> Vec<Option<Millis>> {
         .collect()
 }
 
-/// A task that is resubmitted an hour after its response was lost has not taken an hour.
+/// The duration of a task that is resubmitted an hour after its response was lost excludes that hour.
 #[test]
 fn a_resubmission_restarts_the_elapsed_time() {
     let mut harness = Harness::new();
@@ -53,7 +53,7 @@ fn a_resubmission_restarts_the_elapsed_time() {
     assert_eq!(elapsed_of(&harness, "a"), Some(1_000));
 }
 
-/// A batch whose token is corrected in the morning has not taken the whole night.
+/// The duration of a batch whose token is corrected in the morning excludes the night.
 #[test]
 fn excludes_the_wait_for_credentials() {
     let mut harness = Harness::new();
@@ -99,7 +99,7 @@ fn excludes_a_pause() {
     assert_eq!(elapsed_of_all(&harness), [Some(500); 3]);
 }
 
-/// A rate limit is not a wait for the user.
+/// The time of a rate limit is included, because it is not a wait for the user.
 #[test]
 fn includes_the_wait_for_the_service() {
     let mut harness = Harness::new();
@@ -136,7 +136,7 @@ fn an_unsent_task_has_no_duration() {
     assert_eq!(task.duration_text().as_deref(), Some("12 s"));
 }
 
-/// A task that waited an hour for the user's consent has not taken an hour.
+/// The duration of a task that waited an hour for the user's consent excludes that hour.
 #[test]
 fn excludes_the_wait_for_storage() {
     for is_accepted in [true, false] {

@@ -149,7 +149,7 @@ fn a_task_sent_while_the_clock_was_ahead_is_unconfirmed() {
 }
 
 /// The response was lost with the leader, and the clock was set back while the next leader waited for storage. The key
-/// is still valid, so the user need not decide.
+/// is still valid, so the task is resent without asking the user.
 #[test]
 fn resends_a_task_from_before_a_clock_jump_that_the_page_observed() {
     let mut harness = harness();
@@ -167,7 +167,7 @@ fn resends_a_task_from_before_a_clock_jump_that_the_page_observed() {
     assert_eq!(next.calls().len(), 1);
 }
 
-/// A key that was sent after the jump is not older.
+/// A key that was sent after the jump does not become older through the jump.
 #[test]
 fn a_clock_jump_does_not_age_later_keys() {
     let mut harness = harness();

@@ -134,7 +134,7 @@ fn an_outage_makes_one_output_call_per_round() {
     assert!(calls.len() <= 32, "{calls:?}");
 }
 
-/// The number of items must not stay limited forever.
+/// The number of items in a call must not stay limited forever.
 #[test]
 fn the_item_limit_recovers_after_a_while() {
     let mut harness = Harness::new();

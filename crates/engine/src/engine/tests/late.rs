@@ -1,4 +1,5 @@
-//! Tests submissions that are accepted after the user has resubmitted the task. Both are billed, so both are polled.
+//! Tests submissions that are accepted after the user has resubmitted the task. Both submissions are billed, so both
+//! are polled.
 
 use atelier_contract::ApiError;
 
@@ -144,7 +145,8 @@ fn attempts_with_the_same_id_are_one_task() {
     assert_eq!(id(&harness, &key().late()).as_deref(), Some("2"));
 }
 
-/// The tab that was asleep sends its records to the leader, which may have received the second id by then, or not.
+/// The tab that was asleep sends its records to the leader, whether or not the leader has received the second id by
+/// then.
 #[test]
 fn follows_a_late_id_from_another_tab() {
     let mut asleep = Harness::new();

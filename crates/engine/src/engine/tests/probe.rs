@@ -8,8 +8,8 @@ use super::harness::{Harness, accepted, error, network, progress};
 use super::world::account;
 use crate::Phase;
 
-/// Guards against a queue that waits forever after one 401, because no task is running whose poll could show that the
-/// service accepts the credentials again.
+/// Guards against a queue that waits forever after one 401: when no task is running, there is no poll that could show
+/// that the service accepts the credentials again.
 #[test]
 fn a_probe_ends_a_refusal_while_no_task_runs() {
     let mut harness = Harness::new();

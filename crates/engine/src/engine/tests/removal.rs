@@ -164,7 +164,7 @@ fn a_task_cancelled_before_it_arrived_is_not_sent() {
     assert_eq!(harness.deleted, [key("a")]);
 }
 
-/// Guards against a Retry that is cancelled at once, because the previous attempt had the same key and was cancelled in
+/// Guards against cancelling a Retry immediately because the previous attempt, which had the same key, was cancelled in
 /// both tabs.
 #[test]
 fn a_task_cancelled_twice_can_be_retried() {

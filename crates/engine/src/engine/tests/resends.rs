@@ -222,7 +222,7 @@ fn tasks_become_unconfirmed_when_key_support_ends() {
     assert_eq!(harness.phase("a"), Phase::Unconfirmed);
 }
 
-/// Guards against a second charge, because the service has forgotten the key.
+/// Guards against a second charge for a resend whose key the service has forgotten.
 #[test]
 fn an_expired_key_is_not_resent() {
     let mut harness = harness();
@@ -380,7 +380,7 @@ fn an_uncertain_task_waits_for_its_account() {
     assert_eq!(keys(&harness.call()), ["a"]);
 }
 
-/// Otherwise, a task could not be removed if its service no longer exists.
+/// Guards against a task that can't be removed because its service no longer exists.
 #[test]
 fn the_user_can_dismiss_a_task_that_is_being_resent() {
     let mut harness = harness();

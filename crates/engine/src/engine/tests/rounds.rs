@@ -79,8 +79,9 @@ fn notices_each_of_a_thousand_completions_within_an_interval() {
     for job in world.jobs.values() {
         let task = world.engine.task(&job.key).unwrap();
         let age = job.done_at - task.accepted.unwrap().min(job.done_at);
-        // A tenth for the jitter, two responses because one may be in flight, and the clock's tick. While a thousand
-        // tasks are young, the rate limit is tighter than the interval.
+        // The bound adds a tenth of the interval for jitter, the time of two responses because one may already be in
+        // flight, and one tick of the clock. While a thousand tasks are young, the rate limit is tighter than the
+        // interval.
         let interval = schedule::interval(age + 5_000) * 11 / 10;
         let interval = interval.max(keys.len().div_ceil(10) as u64 * 1_000 / 60);
         let late = world.noticed[&job.key].saturating_sub(job.done_at);

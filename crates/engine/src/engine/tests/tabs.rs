@@ -150,8 +150,8 @@ fn a_task_put_back_stays_queued() {
     }
 }
 
-/// Guards against sending a cancelled task because a tab that was not notified reports it to the leader as missing in
-/// storage.
+/// Guards against sending a cancelled task: a tab that was not notified of the cancellation reports the task to the
+/// leader as missing in storage.
 #[test]
 fn insert_unstored_ignores_removed_tasks() {
     let mut harness = Harness::new();
@@ -231,7 +231,7 @@ fn a_late_id_of_the_last_leader_settles_an_unconfirmed_task() {
     harness.engine.insert_remote(running(), harness.now);
     assert_eq!(harness.phase("a"), Phase::Running);
     assert_eq!(harness.call().tasks.len(), 1);
-    // An id of an earlier attempt does not settle the current one.
+    // An id of an earlier attempt does not determine the outcome of the current attempt.
     let mut harness = Harness::new();
     let mut later = unconfirmed();
     later.submitted = Some(super::harness::START + 1);

@@ -36,8 +36,8 @@ pub const RELEASE_JOBS: &str = "WITH given AS (
      SELECT pg_notify('apalis::job::insert',
          json_build_object('job_type', job_type, 'id', id)::text) FROM given";
 
-/// Gives a new job number to each unfinished task from before $1 whose job is not in the queue, unless it waits for
-/// a turn at a process with a heartbeat within $2 seconds.
+/// Gives a new job number to each unfinished task from before $1 whose job is not in the queue. Skips tasks that wait
+/// for a turn at a process with a heartbeat within $2 seconds.
 pub const WITHOUT_JOB: &str = "WITH lost AS (
          SELECT seq FROM task
          WHERE finished_ms IS NULL AND created_ms < $1 AND NOT EXISTS (

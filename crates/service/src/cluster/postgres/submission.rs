@@ -25,7 +25,8 @@ pub fn insert(
         {
             return Ok(Some(first_response));
         }
-        // Before the task, because the removal of an upload locks it before the usage of its owner, too.
+        // Locks the uploads before the task is inserted: the removal of an upload also locks the upload first, and then
+        // the usage of its owner.
         let used = upload::use_in(&mut transaction, &input).await?;
         sqlx::query(
             "INSERT INTO task (id, uid, category, subcategory, input, status, created_ms, bytes)

@@ -44,7 +44,7 @@ pub fn add(db: &Postgres, upload: &Upload) -> Result<Option<Upload>, StoreError>
         if db.wait(query.execute(&db.pool))?.rows_affected() == 1 {
             return Ok(None);
         }
-        // The earlier upload may be claimed meanwhile. Then the next attempt succeeds.
+        // The earlier upload may have been claimed meanwhile. Then the next attempt succeeds.
         let earlier = find(db, &upload.owner, &upload.sha256, upload.expires_ms)?;
         if earlier.is_some() {
             return Ok(earlier);
@@ -52,7 +52,7 @@ pub fn add(db: &Postgres, upload: &Upload) -> Result<Option<Upload>, StoreError>
     }
 }
 
-/// A process of an earlier version stores only `hold` for a task, until it has ended.
+/// A process of an earlier version writes only the table `hold` for a task's input files, until the task has ended.
 const IS_UNUSED: &str =
     "sha256 = id OR NOT EXISTS (SELECT FROM upload_use WHERE upload = upload.id)
      AND NOT EXISTS (SELECT FROM hold WHERE held = upload.id)";
@@ -67,8 +67,8 @@ pub fn expired(db: &Postgres, count: usize) -> Result<Vec<String>, StoreError> {
     Ok(db.wait(query.fetch_all(&db.pool))?)
 }
 
-/// A claimed upload has its id as digest, so that no bytes have the same. [`use_in`] extends an upload, so that a
-/// concurrent claim fails.
+/// The digest of a claimed upload is its id, so that no bytes have the same digest. [`use_in`] extends an upload, so
+/// that a concurrent claim fails.
 pub fn claim(db: &Postgres, id: &str) -> Result<bool, StoreError> {
     let statement = format!(
         "UPDATE upload SET sha256 = id WHERE id = $1 AND expires_ms < $2 AND ({IS_UNUSED})"
@@ -83,8 +83,8 @@ pub fn remove(db: &Postgres, id: &str) -> Result<(), StoreError> {
     db.update("DELETE FROM upload WHERE id = $1", id)
 }
 
-/// Extends the uploads that an input contains by at least a day, and returns their ids. Claimed ones are not used: the task
-/// fails.
+/// Extends the uploads that an input contains by at least a day, and returns their ids. Claimed uploads are not
+/// extended: the task fails.
 pub async fn use_in(
     transaction: &mut Transaction<'_, Database>,
     input: &str,

@@ -1,8 +1,9 @@
 //! Runs tasks in a cog container, the format of Replicate's models.
 //!
-//! A task is `PUT /predictions/{id}` with its own id, and the response comes on the same connection: only this way
-//! returns files in all versions. In both tested versions (0.16 and coglet 0.23), another `PUT` for a prediction that
-//! has just ended runs it again, and there is no `GET`, so polling for progress would risk a second run.
+//! A task is `PUT /predictions/{id}` with its own id, and the response comes on the same connection, because only such
+//! a response contains files in all versions. In both tested versions (0.16 and coglet 0.23), another `PUT` for a
+//! prediction that has just ended runs it again, and there is no `GET`, so polling for progress would risk a second
+//! run.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -40,7 +41,7 @@ const MAX_LOST_CONNECTIONS: u32 = 4;
 pub struct Container {
     client: Client,
     address: String,
-    /// The latest known document, also while the container is unavailable.
+    /// The latest known document. It is also used while the container is unavailable.
     known: Mutex<Option<Interface>>,
     cache: PathBuf,
     /// The number of broken connections of each task.
@@ -220,7 +221,7 @@ impl Runner for Container {
         let body = json!({"input": self.input(run)?});
         loop {
             let (client, url, body) = (self.client.clone(), url.clone(), body.clone());
-            // The time limit expires here first, and the prediction is cancelled then.
+            // The run's time limit expires before this timeout, and then the prediction is cancelled.
             let time = run.time_left() + SHORT;
             let answered = run.wait_for(move || client.json("PUT", &url, &[], &body, time));
             let answered = answered.inspect_err(|ended| {

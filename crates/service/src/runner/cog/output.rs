@@ -192,10 +192,10 @@ mod tests {
             taken(json!(address), file.clone()),
             (vec![address.into()], None)
         );
-        let shout = "HTTPS://a.example/1";
+        let uppercase_uri = "HTTPS://a.example/1";
         assert_eq!(
-            taken(json!(shout), file.clone()),
-            (vec![shout.into()], None)
+            taken(json!(uppercase_uri), file.clone()),
+            (vec![uppercase_uri.into()], None)
         );
         let list = json!({"type": "array", "items": file});
         assert_eq!(

@@ -181,7 +181,8 @@ mod tests {
         assert_eq!(inputs_of(&json!({})), None);
     }
 
-    /// Guards against refusing all tasks of a container with such a required input.
+    /// Guards against refusing all tasks of a container because a required input has the name of a field of the
+    /// interface.
     #[test]
     fn inputs_with_names_of_the_interface_are_renamed() {
         let text = json!({"type": "string"});

@@ -1,4 +1,4 @@
-//! Reads an entry of ComfyUI's history: its files and texts, or the reason why it has none.
+//! Reads the files and texts from an entry of ComfyUI's history, or the reason why the entry has none.
 
 use serde_json::{Map, Value, json};
 

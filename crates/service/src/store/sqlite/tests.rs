@@ -335,11 +335,11 @@ fn an_upload_is_claimed_only_while_it_is_expired_and_unused() {
     assert_eq!(store.expired_uploads(9).unwrap(), ["a", "b", "c"]);
     let found = store.upload("me", "1", future).unwrap().unwrap();
     assert_eq!(found, upload("a", "1", future));
-    assert!(!store.claim_upload("a").unwrap(), "it was extended");
+    assert!(!store.claim_upload("a").unwrap(), "the upload was extended");
     let mut using = task("using");
     using.input["prompt"] = json!("/outputs/b/0.png and /outputs/b/0.png");
     store.insert(&using, None).unwrap();
-    assert!(!store.claim_upload("b").unwrap(), "it is used");
+    assert!(!store.claim_upload("b").unwrap(), "a task uses the upload");
     assert!(store.claim_upload("c").unwrap());
     // A killed removal is resumed, and the same bytes are a new upload.
     assert_eq!(store.expired_uploads(9).unwrap(), ["c"]);

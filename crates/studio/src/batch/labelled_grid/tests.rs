@@ -88,7 +88,7 @@ fn the_longer_axis_becomes_the_columns_if_it_fits() {
         (4, 2, 80.0, 4),
         (2, 4, 80.0, 4),
         (3, 3, 80.0, 3),
-        // A phone, and more values than any page can show.
+        // Tests a phone, and more values than any page can show.
         (4, 2, 20.0, 2),
         (30, 2, 80.0, 2),
     ] {

@@ -219,7 +219,7 @@ mod tests {
         assert_eq!(PanelItems::of(&rows, None, &table), PanelItems::InTable);
     }
 
-    /// Guards against restoring such a sweep as single rows.
+    /// Guards against restoring a sweep of this kind as single rows.
     #[test]
     fn a_left_out_parameter_is_a_value_of_the_axis() {
         let none = |time: &str| json!({"prompt": "a lake", "time": time, "seed": 7});

@@ -72,7 +72,8 @@ mod tests {
     use crate::testing::task;
     use atelier_contract::ModelId;
 
-    /// Otherwise, one file would overwrite the other when the archive is unpacked.
+    /// The files must have different names, because otherwise one would overwrite the other when the archive is
+    /// unpacked.
     #[test]
     fn models_with_the_same_name_at_two_services_have_different_files() {
         let (first, mut second) = (task("a", 1_000), task("b", 2_000));

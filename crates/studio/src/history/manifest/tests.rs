@@ -135,7 +135,8 @@ proptest! {
     }
 }
 
-/// Such a reference is valid only in the browser that wrote the manifest.
+/// A manifest must not contain a reference to a stored file, which is valid only in the browser that wrote the
+/// manifest.
 #[test]
 fn a_reference_to_a_stored_file_is_in_no_manifest() {
     let reference = "data:image/png;stored=1a-5000,";

@@ -46,7 +46,7 @@ fn unchanged_rows_have_the_same_keys_in_both_tabs() {
     }
 }
 
-/// Guards against confusing a row that is sent again, or typed again, with the earlier row.
+/// A row that is sent again or typed again must not be confused with the earlier row.
 #[test]
 fn a_row_that_is_sent_again_has_another_key() {
     let schema = schema();
@@ -99,7 +99,7 @@ fn a_row_that_may_be_stored_becomes_the_same_task() {
     assert_ne!(wanted[0].input, before[0].input, "another seed");
 }
 
-/// Rows that another tab has sent must refer to the batch of that tab.
+/// Rows that another tab has sent must refer to the batch of the other tab.
 #[test]
 fn rows_that_another_tab_has_sent_belong_to_that_tab() {
     let schema = schema();

@@ -46,7 +46,7 @@ fn rows_put_aside_stay_marked_as_sent() {
     assert_eq!(read.with_offered(&[], false).sent_before.len(), 2);
 }
 
-/// A manifest may count from 0, and the stored code 0 means a line.
+/// A manifest may number its items from 0, but the stored code 0 means a line.
 #[test]
 fn an_imported_row_is_not_a_line_whatever_its_number() {
     let schema = schema();
@@ -179,7 +179,7 @@ fn rows_that_return_keep_their_numbers() {
     assert_eq!(table.numbers(), [1, 2, 3]);
 }
 
-/// Guards against losing added rows that a single key press removes.
+/// Added rows that a single key press removes must not be lost.
 #[test]
 fn added_rows_that_were_removed_can_be_restored() {
     let schema = schema();
