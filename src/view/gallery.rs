@@ -75,7 +75,7 @@ pub fn GalleryPage() -> impl IntoView {
             urls.any(|url| needs_loading(url))
         })
     });
-    let needs_no_copies =
+    let is_hint_hidden =
         when(move || all.session.settings().keep && !is_refused.get() || !is_any_elsewhere.get());
     view! {
         <div class="page gallery-page">
@@ -92,7 +92,7 @@ pub fn GalleryPage() -> impl IntoView {
                         }
                     })></p>
             </div>
-            <p class="hint" hidden=needs_no_copies>
+            <p class="hint" hidden=is_hint_hidden>
                 "Outputs load from the service; their addresses may expire. "
                 <a href="/settings" hidden=is_refused>
                     "Keep copies in this browser"

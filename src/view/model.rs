@@ -38,7 +38,7 @@ use form_as_of::form_as_of;
 use mode::Mode;
 use shown_schema::ShownSchema;
 
-/// The page of a model. It is rendered anew for each model, so that no state of another model's form remains.
+/// The page of a model. It is rendered again for each model, so that no state of another model's form remains.
 #[component]
 pub fn ModelPage(model: ModelId) -> impl IntoView {
     let draft = draft::stored_draft(&model);

@@ -21,8 +21,8 @@ struct Cell {
     excerpts: Excerpts,
 }
 
-/// Excerpts of long texts that distinguish them from those of other rows, by text. Texts that differ at their start have
-/// none.
+/// Maps each long text to an excerpt that distinguishes it from the texts of other rows. A text that already differs at its
+/// start has no excerpt.
 pub type Excerpts = Memo<HashMap<String, String>>;
 
 impl Cell {

@@ -51,8 +51,8 @@ pub fn export(
     let manifest = {
         let batch = batch.clone();
         move || {
-            let made = |tasks: &[&Task]| batch_archive::manifest(&batch(), tasks);
-            let mut manifest = all.runner.with_tasks(made);
+            let build = |tasks: &[&Task]| batch_archive::manifest(&batch(), tasks);
+            let mut manifest = all.runner.with_tasks(build);
             if leaves_out.get_untracked() {
                 let suspects = suspects.read_untracked();
                 for item in &mut manifest.items {

@@ -58,8 +58,8 @@ pub fn item(cell: &Thumb, context: ItemContext, frame: Memo<f64>) -> AnyView {
             share,
             sides,
         };
-        // On touch screens the caption is no link, because it is too small to tap. It is not focusable either, because
-        // that would double the number of tab stops. The large view links to the task.
+        // On touch screens the caption is not a link, because it is too small to tap. Otherwise it is a link, but not a tab
+        // stop, because that would double the number of tab stops. The large view also links to the task.
         let caption = match context.is_mainly_touched {
             true => view! {
                 <span class="thumb-caption" aria-hidden="true" translate="no">

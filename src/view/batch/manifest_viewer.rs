@@ -16,7 +16,7 @@ use crate::reactive::boxed::{handler, memo};
 use crate::view::gallery::selection::Selection;
 use crate::view::parts::glyph::Glyph;
 
-/// Shows a manifest. Nothing of it is sent or stored.
+/// Shows a manifest. None of it is sent or stored.
 pub fn manifest_viewer(composer: Composer, manifest: Manifest) -> AnyView {
     let name = manifest.name.clone();
     let about = format!(

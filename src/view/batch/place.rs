@@ -25,7 +25,7 @@ const TEXT_FIELDS: &str =
 pub fn is_below(composer: Composer, has_batch: Memo<bool>) -> Memo<bool> {
     let has_unsent = memo(move || composer.table.read().unsent() > 0);
     effect(move || {
-        // Rows that the user did not type here should be visible.
+        // The form opens for unsent rows that the user did not just type, so that they are visible.
         if has_unsent.get() && !is_typing() {
             composer.is_opened.set(true);
         }
@@ -41,7 +41,7 @@ pub fn make_way(composer: Composer) {
         return;
     }
     if composer.table.with_untracked(|table| table.unsent() > 0) {
-        // Generate may be disabled now, and then it has lost the focus.
+        // If Generate is disabled now, it has lost the focus.
         let bad = composer.table.with_untracked(|table| table.bad_rows(1));
         return focus::when_lost(move || {
             composer.row_to_fix.try_set(bad.into_iter().next());

@@ -8,11 +8,11 @@ use crate::reactive::boxed::{after, effect, handler, memo, text, when};
 use crate::view::parts::focus;
 use crate::view::shell::undo::offered_since;
 
-/// The message and the button. They are above the foot of the form, which is visible wherever a row can be removed.
+/// The message and the button. They are in the foot of the form, which stays visible while the user scrolls through the rows.
 pub fn removed_rows(composer: Composer) -> AnyView {
     let removal = memo(move || composer.table.read().removal_message());
     let number = memo(move || removal.read().as_ref().map(|(number, _)| *number));
-    // Removals from before this view was opened are not offered.
+    // Removals from before this view was opened can't be undone.
     let expired = RwSignal::new(number.get_untracked());
     effect(move || {
         let number = number.get();

@@ -70,7 +70,7 @@ pub fn run(composer: Option<Composer>, batch: Batch) -> AnyView {
         let batch = batch.clone();
         move || {
             follow_memo(keys);
-            let of = |tasks: &[&Task]| {
+            let combine = |tasks: &[&Task]| {
                 let items = batch.items(tasks.iter().copied());
                 let sent = items.latest().enumerate();
                 let sent = sent.filter(|(at, task)| task.is_some() || !items.is_left_out(*at));
@@ -80,7 +80,7 @@ pub fn run(composer: Option<Composer>, batch: Batch) -> AnyView {
             batch
                 .grid
                 .is_none()
-                .then(|| runner.with_tasks(of))
+                .then(|| runner.with_tasks(combine))
                 .flatten()
         }
     });

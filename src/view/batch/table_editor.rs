@@ -36,7 +36,7 @@ const CELL_FRAMES: u32 = 30;
 /// The table: a row per item, a column per parameter in use. Only visible rows are built.
 pub fn table_editor(composer: Composer) -> AnyView {
     let element = NodeRef::<Div>::new();
-    let seen = scrolled(element);
+    let viewport = scrolled(element);
     let all_columns = memo(move || {
         let table = composer.table.read();
         table.columns(&composer.schema())
@@ -64,16 +64,16 @@ pub fn table_editor(composer: Composer) -> AnyView {
             .shortened_texts(&columns.read(), &shown.read())
     });
     let is_narrow = memo(move || {
-        let seen = seen.read();
-        seen.width > 0.0 && seen.width < NARROW * seen.rem
+        let viewport = viewport.read();
+        viewport.width > 0.0 && viewport.width < NARROW * viewport.rem
     });
     let row_height = memo(move || match is_narrow.get() {
         true => HIGH_ROW_HEIGHT,
         false => ROW_HEIGHT,
     });
-    let rem = memo(move || seen.read().rem.max(1.0));
+    let rem = memo(move || viewport.read().rem.max(1.0));
     let stack = memo(move || Stack::uniform(shown.read().len(), row_height.get() * rem.get()));
-    let list = WindowedList::new(seen, stack, 1);
+    let list = WindowedList::new(viewport, stack, 1);
     let numbers = memo(move || composer.table.read().numbers());
     let item = move |place: usize| {
         let id = {
@@ -99,8 +99,8 @@ pub fn table_editor(composer: Composer) -> AnyView {
         if let Some(row) = composer.row_to_fix.get() {
             composer.row_to_fix.set(None);
             if let Some(sheet) = element.get_untracked() {
-                let seen = seen.get_untracked();
-                let height = row_height.get_untracked() * seen.rem.max(1.0);
+                let viewport = viewport.get_untracked();
+                let height = row_height.get_untracked() * viewport.rem.max(1.0);
                 // Leaves two rows visible above it, one of which the sticky head covers.
                 let top = (row.place as f64 - 2.0).max(0.0) * height;
                 sheet.set_scroll_top(top as i32);

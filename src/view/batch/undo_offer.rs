@@ -10,7 +10,7 @@ use crate::reactive::boxed::after;
 #[derive(Clone, Copy)]
 pub struct UndoOffer {
     offered: RwSignal<Option<Offered>>,
-    /// Whether the views have handled the replacement. Later changes are made by the user.
+    /// Whether the views have been updated after the replacement. All later changes come from the user.
     is_settled: StoredValue<bool>,
     end: StoredValue<Option<Timeout>, LocalStorage>,
 }
@@ -40,7 +40,7 @@ impl UndoOffer {
             message: message.to_owned(),
             undo,
         }));
-        // By then the views have handled the replacement.
+        // By then the views have been updated.
         let settled = after(0, move || {
             self.is_settled.try_set_value(true);
         });

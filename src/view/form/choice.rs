@@ -24,7 +24,7 @@ pub fn chosen(field: &Field) -> Option<usize> {
 pub fn html(field: &Field) -> Parts {
     let values = field.parameter.choices();
     let selected = chosen(field);
-    // Without a default, nothing is chosen until the user chooses.
+    // Without a default, no value is chosen until the user chooses one.
     let has_unset = field.parameter.default.is_none() || selected.is_none();
     let unset = if field.required {
         "Choose…"

@@ -48,7 +48,7 @@ fn prompt_of<'a>(task: &'a Task, model: &ModelId, name: &str) -> Option<&'a str>
     (task.model == *model).then_some(text)
 }
 
-/// Returns those of the parameters `names` in which tasks of the model had a text.
+/// Returns the parameters among `names` for which a task of the model had a text.
 pub fn sent_before(runner: Runner, model: &ModelId, names: &BTreeSet<String>) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for key in runner.keys().iter() {
@@ -67,7 +67,7 @@ pub fn sent_before(runner: Runner, model: &ModelId, names: &BTreeSet<String>) ->
     found
 }
 
-/// The button that opens the menu. It is hidden until a text was sent in this parameter. `sent`: the parameters in which
+/// The button that opens the menu. It is hidden until a text was sent for this parameter. `sent`: the parameters for which
 /// texts were sent.
 pub fn earlier_button(field: &Field, model: &ModelId, sent: Memo<BTreeSet<String>>) -> AnyView {
     // The user's own text, from before an earlier prompt replaced it.

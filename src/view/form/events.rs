@@ -14,9 +14,14 @@ use crate::reactive::boxed::handler;
 /// The element that contains the fields, with the listeners.
 pub fn with_listeners(list: FieldList) -> AnyView {
     let root = list.root();
-    let of = |list: &FieldList| list.clone();
-    let (input, change, leave, key) = (of(&list), of(&list), of(&list), of(&list));
-    let (press, down, cancel) = (of(&list), of(&list), list);
+    let clone_list = |list: &FieldList| list.clone();
+    let (input, change, leave, key) = (
+        clone_list(&list),
+        clone_list(&list),
+        clone_list(&list),
+        clone_list(&list),
+    );
+    let (press, down, cancel) = (clone_list(&list), clone_list(&list), list);
     view! {
         <div
             class="field-list"

@@ -35,7 +35,7 @@ pub enum Kind {
 }
 
 impl Field {
-    /// `at`: the index among all fields of the page.
+    /// Creates a field. `at`: its index among all fields of the page.
     pub fn new(
         at: usize,
         parameter: Parameter,

@@ -44,7 +44,7 @@ struct Inner {
     root: NodeRef<Div>,
     /// The owner of the views inside fields.
     owner: Owner,
-    /// The entries from before a slider was touched, by field.
+    /// For each field, the entry that it had before its slider was touched.
     before_slide: RefCell<BTreeMap<usize, Option<Entry>>>,
 }
 
@@ -83,8 +83,8 @@ impl FieldList {
         let texts = fields.iter().filter(is_long);
         let names: BTreeSet<String> = texts.map(|field| field.parameter.name.clone()).collect();
         let earlier = model.filter(|_| !names.is_empty()).cloned().map(|model| {
-            let (runner, of) = (contexts().runner, model.clone());
-            let sent = memo(move || earlier_prompts::sent_before(runner, &of, &names));
+            let (runner, own_model) = (contexts().runner, model.clone());
+            let sent = memo(move || earlier_prompts::sent_before(runner, &own_model, &names));
             (model, sent)
         });
         let shown = fields.iter().map(|_| Shown::default()).collect();

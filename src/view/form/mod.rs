@@ -164,7 +164,7 @@ pub fn ProblemSummary(
     reveal: Callback<()>,
 ) -> impl IntoView {
     let element = NodeRef::<Div>::new();
-    // A single problem is shown only at its field, unless the list has had more.
+    // A single problem is shown only at its field, unless the list is already visible or the problem has no field.
     let is_shown = {
         let schema = schema.clone();
         let was_shown = StoredValue::new(false);

@@ -67,7 +67,7 @@ impl FormSheet {
         });
         RootMark::MoreFields.follow(this.is_unfolded.into());
         follow_size(handle, move |_| this.keep());
-        // After a reload, the address may say that a sheet is open that is not.
+        // After a reload, the address may still have the parameter although the sheet is closed.
         after_frame(move || this.keep());
         let escape = EventListener::new(&window(), "keydown", move |event| {
             // Autofill dispatches `keydown` events that are not keyboard events.

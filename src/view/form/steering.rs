@@ -77,7 +77,7 @@ pub fn follow(field: &Field, vocabulary: Vocabulary, within: &Element) {
             }
         }
     });
-    // The marks are below the text and scroll with it.
+    // The marks are in a layer behind the text field, so both must have the same scroll position.
     let scroll_marks = {
         let area = area.clone();
         move || marks.set_scroll_top(area.scroll_top())

@@ -10,8 +10,8 @@ use crate::browser::frame::after_frame;
 use crate::view::parts::focus::{in_place, is_lost, quoted, to_output, to_without_scrolling};
 use crate::view::parts::viewport::rem;
 
-/// Moves the focus after the focused element was removed: to `output`, to the first tile, or to the link that is shown if there
-/// are none. Does not scroll.
+/// Moves the focus after the focused element was removed: to `output` or else to the first tile. If there are no tiles, moves it
+/// to the link that is shown instead. Does not scroll.
 pub fn restore(output: Option<String>) {
     // The selection bar is hidden in this frame; removed tiles disappear in the next.
     after_frame(move || {

@@ -29,9 +29,10 @@ const SIZE_KEY: &str = "atelier.gallery.size";
 
 /// Returns the stored row height, or the default.
 pub fn stored_size() -> f64 {
-    let kept = local::LocalStore::Browser.read(SIZE_KEY);
-    let kept = kept.and_then(|text| text.parse().ok());
-    kept.filter(|size| SIZES.contains(size))
+    let stored = local::LocalStore::Browser.read(SIZE_KEY);
+    let stored = stored.and_then(|text| text.parse().ok());
+    stored
+        .filter(|size| SIZES.contains(size))
         .unwrap_or(DEFAULT_SIZE)
 }
 

@@ -171,20 +171,20 @@ impl GalleryLayout {
     pub fn focus_after_lightbox(self, gallery: NodeRef<Div>) {
         let navigation = contexts().navigation;
         let shown = memo(move || navigation.query(shown::SHOWN));
-        let seen = StoredValue::new(None::<(String, usize)>);
+        let last_shown = StoredValue::new(None::<(String, usize)>);
         effect(move || {
             self.found.track();
             if let Some(name) = shown.get() {
                 if let Some(at) = self.index_of(&name) {
-                    seen.set_value(Some((name, at)));
+                    last_shown.set_value(Some((name, at)));
                 }
                 return;
             }
-            let Some((name, at)) = seen.get_value() else {
+            let Some((name, at)) = last_shown.get_value() else {
                 return;
             };
-            seen.set_value(None);
-            // A frame later, because the closing dialog restores the earlier focus, and removed tiles disappear then.
+            last_shown.set_value(None);
+            // Waits a frame: the closing dialog first restores the earlier focus, and removed tiles disappear.
             after_frame(move || {
                 let Some(count) = self.found.try_with_untracked(Vec::len) else {
                     return;
@@ -209,7 +209,7 @@ fn items(pending: &[GalleryEntry], found: &[GalleryEntry]) -> Vec<(i64, f64)> {
     // The day of the previous item is reused: computing it for each of thousands of items would take longer than a frame.
     let mut day = (0, 0..0);
     let mut number = 0;
-    let of = |(entry, created): (&GalleryEntry, Millis)| {
+    let day_and_ratio = |(entry, created): (&GalleryEntry, Millis)| {
         if !day.1.contains(&created) {
             let this: Day = clock::local(created).day;
             day = (number, clock::start_of(this)..clock::start_of(this.next()));
@@ -218,5 +218,5 @@ fn items(pending: &[GalleryEntry], found: &[GalleryEntry]) -> Vec<(i64, f64)> {
         let shape = entry.ratio.or_else(|| aspect_ratios::of(&entry.model));
         (day.0, shape.unwrap_or(1.0))
     };
-    pending.chain(found).map(of).collect()
+    pending.chain(found).map(day_and_ratio).collect()
 }

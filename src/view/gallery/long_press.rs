@@ -56,9 +56,9 @@ pub fn follow(element: impl Fn() -> Option<HtmlElement> + 'static, selection: Se
                 "click",
                 Box::new(move |event| {
                     let is_keyboard = event.unchecked_ref::<MouseEvent>().detail() == 0;
-                    let is_taken =
+                    let is_suppressed =
                         press.try_update_value(|press| press.suppresses_click(is_keyboard));
-                    if is_taken == Some(true) {
+                    if is_suppressed == Some(true) {
                         event.stop_propagation();
                         event.prevent_default();
                     }

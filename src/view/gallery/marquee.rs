@@ -61,7 +61,7 @@ pub fn marquee(
             HashSet::new()
         };
         drawing.set_value(Some(Drawing { from, before }));
-        // Prevents the selection of text. This also prevents the loss of focus, which is done here instead.
+        // Prevents text selection. It also stops the browser from removing the focus, so that is done here.
         event.prevent_default();
         let focused = document().active_element();
         if let Some(focused) = focused.and_then(|it| it.dyn_into::<HtmlElement>().ok()) {
@@ -107,16 +107,16 @@ pub fn marquee(
     let px = |value: f64| format!("{value:.0}px");
     dynamic(move || match frame.get().is_some() {
         true => {
-            let of = move |side: fn(Frame) -> f64| {
+            let length = move |side: fn(Frame) -> f64| {
                 text(move || px(frame.get().map(side).unwrap_or_default()))
             };
             view! {
                 <div
                     class="gallery-band"
-                    style:left=of(|frame| frame.left)
-                    style:top=of(|frame| frame.top)
-                    style:width=of(|frame| frame.right - frame.left)
-                    style:height=of(|frame| frame.bottom - frame.top)
+                    style:left=length(|frame| frame.left)
+                    style:top=length(|frame| frame.top)
+                    style:width=length(|frame| frame.right - frame.left)
+                    style:height=length(|frame| frame.bottom - frame.top)
                 ></div>
             }
             .into_any()

@@ -39,7 +39,7 @@ impl UrlFilters {
         }
     }
 
-    /// Returns the number of active filters, without the text.
+    /// Returns the number of active filters, not counting the text filter.
     pub fn set(&self) -> usize {
         usize::from(self.kind.is_some())
             + usize::from(self.model.is_some())
@@ -47,7 +47,7 @@ impl UrlFilters {
             + usize::from(self.created.is_some())
     }
 
-    /// Returns the filter for the outputs. `typed`: the text of the search field, which the URL follows with a delay.
+    /// Returns the filter for the outputs. `typed`: the text of the search field. The URL contains it only after a delay.
     pub fn filter(&self, typed: &str) -> GalleryFilter {
         let today = clock::local(clock::now()).day;
         let named_days = NamedDays::read(typed, today).map(|NamedDays { days, rest }| {

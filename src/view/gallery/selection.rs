@@ -19,10 +19,10 @@ use crate::view::parts::glyph::Glyph;
 use crate::view::parts::root_mark::RootMark;
 use crate::view::task::removal_question::RemovalQuestion;
 
-/// The id of the buttons that are in a menu on phones.
+/// The element id of the group of buttons that is a menu on phones.
 const MENU_ID: &str = "selection-rest";
 
-/// The message if the number of outputs can't be compared.
+/// The message if too few or too many outputs are selected for a comparison.
 const COMPARE_HINT: &str = "Choose two to four";
 
 /// The selected outputs, by name.
@@ -217,7 +217,7 @@ pub fn SelectionBar(selection: Selection) -> impl IntoView {
             filled,
         ));
     };
-    // A task is removed with all its outputs, also with those that a filter hides.
+    // A task is removed with all its outputs, including those that a filter hides.
     let removed = memo(move || removal_label(&*chosen_tasks.read(), entries.read().len()));
     let outputs_removed = memo(move || {
         let tasks = chosen_tasks.read();
@@ -366,7 +366,7 @@ fn tasks_of(entries: &[GalleryEntry]) -> Vec<TaskKey> {
     tasks
 }
 
-/// Returns the tasks of the outputs that are still stored.
+/// Returns the tasks of the outputs, without tasks that no longer exist.
 fn known_tasks(all: Contexts, entries: &[GalleryEntry]) -> Vec<Task> {
     let tasks = tasks_of(entries).into_iter();
     let tasks = tasks.filter_map(|key| Some(all.runner.task(&key)?.get_untracked()));

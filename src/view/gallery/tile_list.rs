@@ -26,10 +26,10 @@ pub fn tile_list(windowed: Memo<Windowed>, context: TileContext) -> AnyView {
 fn place_of(entry: GalleryEntry, windowed: Memo<Windowed>) -> Memo<(usize, TileRect)> {
     memo(move || {
         let windowed = windowed.read();
-        let is_own =
+        let is_same_output =
             |other: &GalleryEntry| other.position == entry.position && other.task == entry.task;
         let mut tiles = windowed.tiles.iter();
-        let own = tiles.find(|(other, ..)| is_own(other));
+        let own = tiles.find(|(other, ..)| is_same_output(other));
         own.map(|(_, at, place)| (*at, *place)).unwrap_or_default()
     })
 }

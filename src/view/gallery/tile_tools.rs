@@ -107,7 +107,7 @@ pub fn press_tool(event: &KeyboardEvent) -> bool {
 /// The most frequent actions. They are no tab stops: each has a key, see [`super::keys`] and [`handle_key`].
 pub fn actions(name: &str, label: &str, is_favorite: Memo<bool>) -> AnyView {
     let all = contexts();
-    let favor = {
+    let toggle_favorite = {
         let name = name.to_owned();
         move |_| all.runner.set_favorite(&name, !is_favorite.get_untracked())
     };
@@ -130,7 +130,7 @@ pub fn actions(name: &str, label: &str, is_favorite: Memo<bool>) -> AnyView {
                 aria-label=format!("Favorite {label}")
                 aria-pressed=text(move || is_favorite.get().to_string())
                 title="Favorite (f)"
-                on:click=handler(favor)
+                on:click=handler(toggle_favorite)
             >
                 <Glyph icon=LuHeart />
             </button>

@@ -16,7 +16,7 @@ use crate::view::task::{again, vary};
 
 const FETCHING_SCHEMAS: &str = "Loading the models' inputs from the service.";
 
-/// The state of a press of Vary. It outlives the button, which disappears with the selection, so that the next button does not
+/// The state of the Vary button. It outlives the button, which disappears when the selection is cleared: a later button must not
 /// send the same variations again.
 #[derive(Clone, Copy)]
 pub struct Varying {
@@ -136,7 +136,7 @@ async fn send_all(all: Contexts, tasks: Vec<Task>, count: usize) -> usize {
         for task in tasks {
             match again::send(all, &task, &schema, count) {
                 Ok(Some(_)) => sent += count,
-                // The reason is already shown.
+                // The page already shows the reason.
                 Ok(None) => break 'models,
                 Err(differences) => {
                     let first = differences.into_iter().next();

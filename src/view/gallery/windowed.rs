@@ -57,7 +57,7 @@ impl Windowed {
         effect(move || {
             let (_, down) = jump.get();
             if down != 0.0 {
-                // After the other effects, when the gallery has its new height, but within the same frame.
+                // Runs after the other effects, when the gallery has its new height, but in the same frame.
                 spawn(async move { window().scroll_by_with_x_and_y(0.0, down) });
             }
         });
@@ -110,8 +110,8 @@ impl Sources {
         }
         let (from, to) = viewport.on_screen();
         let is_downward = before.is_none_or(|before| {
-            let then = before.viewport.from + before.shift;
-            match viewport.from + shift - then {
+            let earlier = before.viewport.from + before.shift;
+            match viewport.from + shift - earlier {
                 0.0 => before.is_downward,
                 moved => moved > 0.0,
             }

@@ -4,7 +4,7 @@ use leptos::prelude::*;
 
 use crate::state::contexts::contexts;
 
-/// A step that says which variables to set, and to what. `then`: further text of the step.
+/// A step of the instructions: the environment variables to set, and their values. `then`: further text of the step.
 pub fn set_environment(then: &'static str) -> AnyView {
     match contexts().session.guest() {
         Some(guest) => view! {

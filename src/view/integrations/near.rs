@@ -10,8 +10,8 @@ use crate::reactive::boxed::effect;
 /// The distance at which an element is near the screen, so that its content is fetched before it is visible.
 const MARGIN: &str = "300px 0px";
 
-/// Returns a signal that becomes true once an element is near the screen, and stays true. Starts to observe when
-/// `is_settled`: before that, the content above may still change its height.
+/// Returns a signal that becomes true once an element is near the screen, and stays true. The element is observed once
+/// `is_settled` is true: before that, the content above it may still change its height.
 pub fn observe_near(element: NodeRef<Div>, is_settled: Signal<bool>) -> RwSignal<bool> {
     let is_near = RwSignal::new(false);
     let watch = StoredValue::new_local(None);
@@ -29,24 +29,26 @@ pub fn observe_near(element: NodeRef<Div>, is_settled: Signal<bool>) -> RwSignal
         if !is_settled.get() || is_near.get_untracked() {
             return;
         }
-        let on_sight = Closure::<dyn FnMut(Array)>::new(move |entries: Array| {
-            let is_in_sight = entries.iter().any(|entry| {
+        let on_intersection = Closure::<dyn FnMut(Array)>::new(move |entries: Array| {
+            let is_intersecting = entries.iter().any(|entry| {
                 let entry: IntersectionObserverEntry = entry.unchecked_into();
                 entry.is_intersecting()
             });
-            if is_in_sight {
+            if is_intersecting {
                 is_near.try_set(true);
                 stop();
             }
         });
         let options = IntersectionObserverInit::new();
         options.set_root_margin(MARGIN);
-        let observer =
-            IntersectionObserver::new_with_options(on_sight.as_ref().unchecked_ref(), &options);
+        let observer = IntersectionObserver::new_with_options(
+            on_intersection.as_ref().unchecked_ref(),
+            &options,
+        );
         match observer {
             Ok(observer) => {
                 observer.observe(&element);
-                watch.set_value(Some((observer, on_sight)));
+                watch.set_value(Some((observer, on_intersection)));
             }
             Err(_) => is_near.set(true),
         }

@@ -48,7 +48,7 @@ pub fn panel(
             <span class="word">"Compare"</span>
         </button>
     };
-    // The line of the measures is reserved before they are known, except for an output that can't be shown.
+    // The line for the measures is reserved until they are known, unless the output can't be shown.
     let is_shown = safe.is_some();
     let copy_image = is_image.then(|| copy_image(shown.clone()));
     let open = safe.filter(SafeUrl::is_link).map(|url| open_link(&url));

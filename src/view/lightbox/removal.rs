@@ -21,11 +21,11 @@ pub struct Removal {
     runner: Runner,
     sequence: Sequence,
     question: RemovalQuestion,
-    /// The button of the next output appears in the same place, so a double click could remove two tasks.
+    /// Ignores the second click of a double click, which would hit the button of the next output and remove a second task.
     click_guard: DoubleClickGuard,
     /// The name of the output whose task was removed last, until the removal is undone.
     removed: RwSignal<Option<String>>,
-    /// Whether that task has disappeared since. If it reappears, the removal was undone.
+    /// Whether the task of `removed` has disappeared. If it reappears after that, the removal was undone.
     was_removed: StoredValue<bool>,
 }
 
@@ -90,7 +90,7 @@ impl Removal {
     /// Shows the removed output again when its removal is undone.
     fn follow_undo(self) {
         let removed = self.removed;
-        let is_back = memo(move || {
+        let is_listed_again = memo(move || {
             let name = removed.read();
             let place = name.as_deref().and_then(output_cache::parse_name);
             place.is_some_and(|(task, _)| self.is_listed(&task))
@@ -98,7 +98,7 @@ impl Removal {
         let was_removed = self.was_removed;
         effect(move || {
             let Some(name) = removed.get() else { return };
-            if !is_back.get() {
+            if !is_listed_again.get() {
                 was_removed.set_value(true);
             } else if was_removed.get_value() {
                 was_removed.set_value(false);

@@ -184,7 +184,7 @@ impl Sequence {
         }
     }
 
-    /// Returns the label of what [`Self::position_label`] counts, for example the batch; tracked.
+    /// Returns a label for the outputs that [`Self::position_label`] counts, for example those of a batch; tracked.
     pub fn scope_label(self) -> &'static str {
         if self.index.get().is_none() {
             return "";

@@ -46,7 +46,7 @@ pub fn is_covered(navigation: Navigation) -> bool {
     navigation.query(COMPARED).is_some() || navigation.query(EXPLORED).is_some()
 }
 
-/// Which tasks of some outputs exist in this browser.
+/// For a list of outputs, whether their tasks exist in this browser.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KnownTasks {
     /// Whether storage was read.

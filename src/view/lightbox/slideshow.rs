@@ -39,7 +39,7 @@ pub struct Slideshow {
 }
 
 impl Slideshow {
-    /// `container`: the element that contains the shown output.
+    /// Creates a slideshow that is not running. `container`: the element that contains the shown output.
     pub fn new(sequence: Sequence, zooming: Zooming, container: NodeRef<Div>) -> Self {
         let slideshow = Self {
             sequence,
@@ -57,7 +57,7 @@ impl Slideshow {
         slideshow
     }
 
-    /// Starts with the shown output. Does nothing if it is the last one.
+    /// Starts the slideshow at the shown output. Does nothing if that is the last one.
     fn start(self) {
         if self.next.read_untracked().is_none() {
             return;

@@ -25,9 +25,9 @@ pub fn stage(
     measures.follow(stage, shown);
     zooming.follow(stage);
     zooming.reset();
-    let room = scrolled(stage);
+    let stage_viewport = scrolled(stage);
     effect(move || {
-        room.track();
+        stage_viewport.track();
         measures.width();
         zooming.measure();
     });

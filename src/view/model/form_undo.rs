@@ -22,9 +22,9 @@ pub struct FormUndo {
     undo: StoredValue<Undo>,
     /// The draft after the last change.
     last: StoredValue<Draft>,
-    /// Whether the change of the draft in this frame is typed into a field.
+    /// Whether the change of the draft in this frame comes from typing into a field.
     is_typed: StoredValue<bool>,
-    /// Whether the change of the draft in this frame is typed into the JSON text.
+    /// Whether the change of the draft in this frame comes from typing into the JSON text.
     is_json: StoredValue<bool>,
     /// Whether the user has typed something since the last change that isn't part of the draft: a secret, or a text that
     /// can't be parsed.

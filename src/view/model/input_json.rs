@@ -170,7 +170,7 @@ impl InputJson {
 
     /// Marks the text as older than the form, whose values have changed since.
     fn mark_form_newer(self) {
-        // If this can't be stored, it lasts until the page is left.
+        // If storing fails, the mark lasts until the page is left.
         LocalStore::Tab.write(&self.newer_form_key.get_value(), "newer");
         self.invalid.update(|invalid| {
             if let Some(invalid) = invalid {
@@ -218,7 +218,7 @@ impl InputJson {
     /// Switches between JSON and the form. The choice is stored for this tab.
     pub fn choose(self, is_json: bool) {
         let key = self.choice_key.get_value();
-        // If this can't be stored, it lasts until the page is left.
+        // If storing fails, the choice lasts until the page is left.
         if is_json {
             LocalStore::Tab.write(&key, "json");
         } else {
@@ -321,8 +321,8 @@ impl InputJson {
                     self.clear_parse_error();
                 }
                 Err(problem) => {
-                    // If this can't be stored, it lasts until the page is left. A text that names a secret parameter may
-                    // contain the secret, so it is not stored.
+                    // If storing fails, the text lasts until the page is left. A text that names a secret parameter may contain
+                    // the secret, so it is not stored.
                     if !names_secret(&typed, &schema) {
                         LocalStore::Tab.write(&self.text_key.get_value(), &typed);
                     }

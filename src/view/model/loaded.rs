@@ -27,7 +27,7 @@ use crate::view::task::edit::FROM;
 #[derive(Clone)]
 pub enum Loaded {
     Nothing,
-    /// The task is not in this browser.
+    /// The task in the URL is not in this browser.
     Missing,
     /// The inputs in the link can't be parsed.
     Unreadable(Unreadable),

@@ -31,9 +31,9 @@ pub fn recall(
             direction,
         } = press;
         let earlier = earlier_prompts(runner, &model, &name);
-        let recalled = history.try_update_value(|(of, history)| {
-            if *of != name {
-                (*of, *history) = (name.clone(), PromptHistory::default());
+        let recalled = history.try_update_value(|(current, history)| {
+            if *current != name {
+                (*current, *history) = (name.clone(), PromptHistory::default());
             }
             match direction {
                 Direction::Older => history.older(&earlier, &field.value()),

@@ -50,7 +50,7 @@ pub fn ResultRegion(
     // Show a task once it is submitted. A task that was read from storage doesn't replace an input from a link.
     let was_read = StoredValue::new(false);
     effect(move || {
-        // `get` instead of `track`: while a recipe is shown, no other code evaluates this memo.
+        // `get` also evaluates the memo, which no other code does while an input from a link is shown; `track` would not.
         let _ = newest.get();
         chosen.set(None);
         if was_read.get_value() {

@@ -20,7 +20,7 @@ pub fn ModelCard(model: Model) -> impl IntoView {
     // The picture of the card. Without one, and until the deferred part has loaded, the style sheet draws the card.
     let deferred = contexts().deferred;
     let card = StoredValue::new(model.clone());
-    let art = dynamic(move || {
+    let picture = dynamic(move || {
         let program = deferred.functions();
         program
             .map(|program| (program.card)(card.get_value()))
@@ -58,7 +58,7 @@ pub fn ModelCard(model: Model) -> impl IntoView {
     });
     view! {
         <li class="card model-card" style:--hue=hue.to_string()>
-            <div class="model-card-art">{art}</div>
+            <div class="model-card-art">{picture}</div>
             <div class="model-card-text">
                 <h3>
                     <a class="cover" href=href title=model.id.subcategory.clone()>

@@ -14,8 +14,8 @@ use crate::view::parts::picture;
 
 /// Returns the picture, the heart and, if the model is unavailable, a note.
 ///
-/// The picture is the user's latest picture or video of the model, else the service's poster, else its preview. If one of
-/// them can't be loaded, the next one is shown.
+/// The picture is the user's latest picture or video of the model. If there is none or it can't be loaded, the service's
+/// poster is shown, and then its preview.
 pub fn card(model: Model) -> AnyView {
     let Contexts {
         runner, session, ..
@@ -26,16 +26,20 @@ pub fn card(model: Model) -> AnyView {
     let pictures = memo(move || {
         runner.track_phases();
         let latest = runner.with_tasks(|tasks| {
-            let mine = tasks.iter().filter(|task| task.model == model.id);
-            let shown = mine.filter_map(|task| Some((task.created, first_output(task)?)));
+            let of_model = tasks.iter().filter(|task| task.model == model.id);
+            let shown = of_model.filter_map(|task| Some((task.created, first_output(task)?)));
             shown.max_by_key(|(created, ..)| *created)
         });
         let is_picture = |url: &&String| OutputKind::of(url, "") == OutputKind::Image;
-        let of_service = [&model.poster, &model.preview];
-        let of_service = of_service.into_iter().filter(is_picture);
-        let of_service = of_service.map(|url| (String::new(), url.clone(), OutputKind::Image));
+        let service_pictures = [&model.poster, &model.preview];
+        let service_pictures = service_pictures.into_iter().filter(is_picture);
+        let service_pictures =
+            service_pictures.map(|url| (String::new(), url.clone(), OutputKind::Image));
         let latest = latest.map(|(_, picture)| picture);
-        latest.into_iter().chain(of_service).collect::<Vec<_>>()
+        latest
+            .into_iter()
+            .chain(service_pictures)
+            .collect::<Vec<_>>()
     });
     let failed = RwSignal::new(0);
     let picture = move || {

@@ -15,7 +15,7 @@ use crate::view::parts::px::px;
 use crate::view::parts::viewport::{Viewport, viewport};
 use crate::view::parts::windowed_list::WindowedList;
 
-// The style sheet has the same sizes.
+// The following sizes must match the style sheet.
 
 /// Minimum width of a card, in `rem`.
 const CARD_WIDTH: f64 = 17.0;
@@ -39,14 +39,14 @@ pub fn ModelGrid(
     is_new: RwSignal<bool>,
 ) -> impl IntoView {
     let element = NodeRef::<Div>::new();
-    let seen = viewport(element);
+    let viewport = viewport(element);
     // Computed from all models, so that a search doesn't make the cards wider.
     let max_columns = categories.largest().max(MIN_COLUMNS);
     // The number of columns, and the size of one `rem` in px.
     let layout = memo(move || {
-        let seen = seen.read();
-        let rem = seen.rem.max(1.0);
-        let width = seen.width / rem;
+        let viewport = viewport.read();
+        let rem = viewport.rem.max(1.0);
+        let width = viewport.width / rem;
         let card = CARD_WIDTH
             .max(CARD_SHARE * width)
             .max(width / max_columns as f64 - GAP);
@@ -57,23 +57,23 @@ pub fn ModelGrid(
         let heights = (HEADING_HEIGHT * rem, ROW_HEIGHT * rem);
         grouped_grid::stack(sizes(&found.read()), columns, heights)
     });
-    let last_seen = RwSignal::new(Viewport::default());
+    let last_viewport = RwSignal::new(Viewport::default());
     let visible = move || {
         found.track();
-        let seen = seen.get();
-        if last_seen.get_untracked() != seen {
-            last_seen.set(seen);
+        let viewport = viewport.get();
+        if last_viewport.get_untracked() != viewport {
+            last_viewport.set(viewport);
             is_new.set(false);
         }
         // Each typed letter changes the cards. Until the list is scrolled, render only the rows on the screen and one more on
         // each side, which the focus or the pointer can reach first.
         match is_new.get_untracked() {
             true => {
-                let (from, to) = seen.on_screen();
-                let row = ROW_HEIGHT * seen.rem;
+                let (from, to) = viewport.on_screen();
+                let row = ROW_HEIGHT * viewport.rem;
                 (from - row, to + row)
             }
-            false => (seen.from, seen.to),
+            false => (viewport.from, viewport.to),
         }
     };
     let list = WindowedList::with_range(visible, stack, 0);

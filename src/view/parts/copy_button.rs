@@ -12,8 +12,8 @@ use crate::reactive::boxed::{self, handler, spawn};
 #[component]
 pub fn CopyButton<T: Into<Option<String>> + 'static>(
     #[prop(into)] label: Signal<String>,
-    /// Returns the text, called at each click, so that a long text is not kept in memory. If it returns `None`, it has
-    /// already shown the reason.
+    /// A function that returns the text. It is called at each click, so that a long text is not kept in memory. It returns
+    /// `None` if it has already shown why there is no text.
     text: impl Fn() -> T + 'static,
 ) -> impl IntoView {
     copy_button(label, move || ready(text().into()).boxed_local())

@@ -4,7 +4,7 @@ use leptos::prelude::*;
 use super::glyph::Glyph;
 use crate::reactive::boxed::{handler, text};
 
-/// Returns the button that adds an item to the favorites and removes it.
+/// Returns the button that adds an item to the favorites or removes it from them.
 pub fn heart(
     label: String,
     title: &'static str,

@@ -17,8 +17,8 @@ pub fn publish_order(batch: BatchKey, order: Memo<Option<Vec<usize>>>) {
         move || shown.set(order.get().map(|order| (batch.clone(), order)))
     });
     on_cleanup(move || {
-        let is_own = shown.with_untracked(|it| it.as_ref().is_some_and(|it| it.0 == batch));
-        if is_own {
+        let is_published = shown.with_untracked(|it| it.as_ref().is_some_and(|it| it.0 == batch));
+        if is_published {
             shown.set(None);
         }
     });

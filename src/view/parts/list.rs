@@ -99,10 +99,10 @@ impl KeyedList {
 impl KeyedListState {
     fn focused_row(&self) -> Option<usize> {
         let focused = document().active_element()?;
-        let has_it = |element: &Element| element.contains(Some(&focused));
-        self.end.parent_element().filter(has_it)?;
+        let has_focus = |element: &Element| element.contains(Some(&focused));
+        self.end.parent_element().filter(has_focus)?;
         let mut shown = self.shown.iter();
-        let shown = shown.find(|shown| shown.view.elements().iter().any(has_it))?;
+        let shown = shown.find(|shown| shown.view.elements().iter().any(has_focus))?;
         Some(shown.row)
     }
 }

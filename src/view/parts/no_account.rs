@@ -20,7 +20,7 @@ fn account_state() -> NoAccount {
     }
 }
 
-/// Returns the message after a failed attempt to submit. It changes when the state of the service becomes account_state.
+/// Returns the message after a failed attempt to submit. It changes with the state of the service.
 ///
 /// `stays`: a sentence about the input that is not lost.
 pub fn no_account(stays: &'static str) -> AnyView {

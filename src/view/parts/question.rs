@@ -67,8 +67,8 @@ impl Question {
         };
         let closed = move |_: web_sys::Event| {
             self.is_open.try_set(false);
-            let is_no = self.is_confirmed.try_get_value() == Some(false);
-            if let Some(on_no) = self.on_no.filter(|_| is_no) {
+            let is_cancelled = self.is_confirmed.try_get_value() == Some(false);
+            if let Some(on_no) = self.on_no.filter(|_| is_cancelled) {
                 on_no.try_run(());
             }
         };

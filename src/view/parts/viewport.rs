@@ -17,7 +17,7 @@ use web_sys::{Element, EventTarget, HtmlDivElement};
 pub struct Viewport {
     pub from: f64,
     pub to: f64,
-    /// The part of the range at its top and bottom that is not visible.
+    /// The height by which the range extends beyond the visible part, both at its top and at its bottom.
     pub margin: f64,
     pub width: f64,
     /// One `rem` in CSS pixels. It is larger if the user has set a larger font size.
@@ -30,7 +30,7 @@ impl Viewport {
         (self.from + self.margin, self.to - self.margin)
     }
 
-    /// Returns the space for outputs that each have a line of text, `line` `rem` high.
+    /// Returns the visible space for outputs. `line`: the height of the line of text that each output has, in `rem`.
     pub fn room(&self, line: f64) -> Space {
         let (from, to) = self.on_screen();
         Space {
@@ -159,7 +159,7 @@ fn follow(
     target: fn(&HtmlDivElement) -> EventTarget,
     measure: fn(&HtmlDivElement) -> Measured,
 ) -> RwSignal<Viewport> {
-    let seen = RwSignal::new(Viewport::default());
+    let viewport = RwSignal::new(Viewport::default());
     let is_first = Rc::new(Cell::new(true));
     let is_first_frame = is_first.clone();
     let measure = Rc::new(move || {
@@ -178,8 +178,11 @@ fn follow(
             width: measured.width,
             rem: rem(),
         };
-        if seen.try_get_untracked().is_some_and(|seen| seen != next) {
-            seen.set(next);
+        if viewport
+            .try_get_untracked()
+            .is_some_and(|viewport| viewport != next)
+        {
+            viewport.set(next);
         }
     });
     let listeners = StoredValue::new_local(Vec::new());
@@ -216,7 +219,7 @@ fn follow(
             }
         });
     });
-    seen
+    viewport
 }
 
 /// Returns one `rem` in CSS pixels.

@@ -21,10 +21,10 @@ pub struct WindowedList {
 
 impl WindowedList {
     /// Creates a list that renders the rows in a viewport. `overscan`: the number of additional rows on each side.
-    pub fn new(seen: RwSignal<Viewport>, stack: Memo<Stack>, overscan: usize) -> Self {
+    pub fn new(viewport: RwSignal<Viewport>, stack: Memo<Stack>, overscan: usize) -> Self {
         let visible = move || {
-            let seen = seen.read();
-            (seen.from, seen.to)
+            let viewport = viewport.read();
+            (viewport.from, viewport.to)
         };
         Self::with_range(visible, stack, overscan)
     }

@@ -11,7 +11,7 @@ use crate::state::contexts::contexts;
 /// The fields of the connection: service address, User ID and access token.
 pub fn connection(fields: SettingsFields) -> AnyView {
     let session = contexts().session;
-    // Known for the saved address only, not for one that is being typed.
+    // Whether the service accepts guests is known only for the saved address, not for one that is being typed.
     let is_guest = when(move || {
         let typed = ServiceAddress::parse(&fields.address.read());
         session.is_guest() && typed.is_ok_and(|typed| typed == session.settings().address)
@@ -129,7 +129,7 @@ fn token(fields: SettingsFields) -> AnyView {
 pub fn test(fields: SettingsFields) -> AnyView {
     let (session, runner) = (contexts().session, contexts().runner);
     let test = RwSignal::new(None::<Test>);
-    // A result is valid only for the values that were tested.
+    // The result is shown only as long as the fields have the values that were tested.
     let now = move || [fields.address, fields.uid, fields.token].map(|field| field.get());
     let tested = StoredValue::new(None);
     let runs = StoredValue::new(0);

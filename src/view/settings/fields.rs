@@ -13,13 +13,13 @@ type Login = (String, String);
 
 thread_local! {
     /// The tokens of logins that the settings contained earlier, for as long as the page is open. Many services show a token
-    /// only once, so a user who tries another address must get it back.
+    /// only once. A user who tries another address and then returns to the first must find its token.
     static EARLIER_TOKENS: RefCell<HashMap<Login, String>> = RefCell::default();
     /// Fields that were typed but not saved when the user left the page.
     static UNSAVED: RefCell<Option<Unsaved>> = const { RefCell::new(None) };
 }
 
-/// The changed but unsaved fields of the connection. The others are not included, because they show what another tab saves.
+/// The changed but unsaved fields of the connection. Unchanged fields are left out, because they show what other tabs save.
 struct Unsaved {
     login: Option<Login>,
     token: Option<String>,
@@ -37,23 +37,23 @@ pub struct SettingsFields {
     pub address: RwSignal<String>,
     pub uid: RwSignal<String>,
     pub token: RwSignal<String>,
-    /// The token was typed here, so it may differ from the stored one.
+    /// Whether the token was typed here. It may then differ from the stored one.
     pub is_token_typed: RwSignal<bool>,
     pub remember: RwSignal<bool>,
     pub send_defaults: RwSignal<bool>,
     pub notify: RwSignal<bool>,
     pub keep: RwSignal<bool>,
     pub keep_limit: RwSignal<u64>,
-    /// The address field has lost the focus or was submitted: from then on, its problem is shown.
+    /// Whether the address field has lost the focus or was submitted. From then on, its problem is shown.
     pub is_visited: RwSignal<bool>,
-    /// The connection has just been saved.
+    /// Whether the connection has just been saved.
     pub is_saved: RwSignal<bool>,
-    /// The fields of the connection contain text from an earlier visit of the page that is not saved yet.
+    /// Whether the fields of the connection contain unsaved text from an earlier visit of the page.
     pub is_unsaved: RwSignal<bool>,
 }
 
 impl SettingsFields {
-    /// Starts with the saved settings, and follows what other tabs save.
+    /// Creates the fields with the saved settings. They are updated when other tabs save settings.
     pub fn new() -> Self {
         let all = contexts();
         let session = all.session;
@@ -79,7 +79,7 @@ impl SettingsFields {
         fields
     }
 
-    /// Restores unsaved fields from the last visit, and keeps those of this visit in memory for the next one.
+    /// Restores unsaved fields from the last visit of the page. When the page is left, saves its unsaved fields in memory.
     fn restore_unsaved(self) {
         if let Some(unsaved) = UNSAVED.take() {
             if let Some((address, uid)) = unsaved.login {
@@ -98,18 +98,18 @@ impl SettingsFields {
 
     fn unsaved(self) -> Option<Unsaved> {
         let saved = self.all.session.settings_untracked();
-        let named = (self.address.get(), self.uid.get());
+        let typed_login = (self.address.get(), self.uid.get());
         let is_token_typed = self.is_token_typed.get();
         let unsaved = Unsaved {
             // A token belongs to the address and User ID it was typed with.
-            login: (is_token_typed || named != login(&saved)).then_some(named),
+            login: (is_token_typed || typed_login != login(&saved)).then_some(typed_login),
             token: is_token_typed.then(|| self.token.get()),
             remember: self.remember.get(),
         };
         (unsaved.login.is_some() || unsaved.remember != saved.remember).then_some(unsaved)
     }
 
-    /// Shows what other tabs save, except in fields that were changed here.
+    /// Shows the settings that other tabs save, except in fields that were changed in this tab.
     fn follow_other_tabs(self, mut before: Settings) {
         let session = self.all.session;
         effect(move || {
@@ -141,21 +141,21 @@ impl SettingsFields {
             let known = ServiceAddress::parse(&self.address.read())
                 .ok()
                 .and_then(|address| {
-                    let named = Settings {
+                    let typed = Settings {
                         address,
                         uid,
                         ..session.settings()
                     };
                     let earlier =
-                        || EARLIER_TOKENS.with_borrow(|tokens| tokens.get(&login(&named)).cloned());
+                        || EARLIER_TOKENS.with_borrow(|tokens| tokens.get(&login(&typed)).cloned());
                     // A token that was saved without a User ID belongs to the user who is entered now.
                     let without_user = Settings {
                         uid: String::new(),
-                        ..named.clone()
+                        ..typed.clone()
                     };
                     let token_without_user = || session.token_of(&without_user);
                     session
-                        .token_of(&named)
+                        .token_of(&typed)
                         .or_else(earlier)
                         .or_else(token_without_user)
                 });
@@ -218,7 +218,7 @@ impl SettingsFields {
         self.is_saved.set(false);
     }
 
-    /// Fills User ID with the account of the token, if it is empty: the user need not know it.
+    /// If User ID is empty, fills in the account of the token, so that the user need not know it.
     pub fn fill_user_id(self, account: String) {
         if self.uid.read_untracked().trim().is_empty() {
             self.is_token_typed.set(true);

@@ -112,15 +112,15 @@ fn restore(
 ) {
     after_frame(move || {
         // The user may have left the page or started something else.
-        let is_here = location::current() == position.list;
-        if !is_here || is_interrupted.get() || !focus::is_free() {
+        let is_on_list = location::current() == position.list;
+        if !is_on_list || is_interrupted.get() || !focus::is_free() {
             return;
         }
         let is_scrolled = is_scrolled || position.scroll();
         let link = format!("#main a[href={}]", focus::quoted(&position.href));
         // A list that has become shorter can't be scrolled that far: after half of the frames, only the focus is restored.
-        let is_there = (is_scrolled || frames < MAX_FRAMES / 2) && focus::to(&link);
-        if !is_there && frames > 0 {
+        let is_focused = (is_scrolled || frames < MAX_FRAMES / 2) && focus::to(&link);
+        if !is_focused && frames > 0 {
             restore(position, is_interrupted, is_scrolled, frames - 1);
         }
     });

@@ -118,13 +118,13 @@ pub fn listen(navigation: Navigation) {
             }
             return;
         }
-        let is_ours = matches!(key.as_str(), "g" | "m" | "t" | "s" | "?");
+        let is_shortcut = matches!(key.as_str(), "g" | "m" | "t" | "s" | "?");
         // The list of shortcuts can also be opened over the lightbox.
         let blocking_dialog = match key.as_str() {
             "?" => "dialog[open]:not(.lightbox)",
             _ => "dialog[open]",
         };
-        if !is_ours || is_blocked(blocking_dialog) {
+        if !is_shortcut || is_blocked(blocking_dialog) {
             g_pressed.set(None);
             return;
         }
@@ -150,7 +150,7 @@ pub fn listen(navigation: Navigation) {
     .forget();
 }
 
-/// Returns whether plain keys are no shortcuts now: the user is typing, or a blocking dialog is open.
+/// Returns whether shortcuts of plain keys are disabled, because the user is typing or a blocking dialog is open.
 fn is_blocked(blocking_dialog: &str) -> bool {
     let has_dialog = document().query_selector(blocking_dialog);
     focus::is_writing() || has_dialog.is_ok_and(|dialog| dialog.is_some())

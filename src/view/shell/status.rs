@@ -35,9 +35,9 @@ pub fn status() -> AnyView {
         None if outage::is_shown_by_page(all) => None,
         None => outage::message(all),
     });
-    let is_over = when(move || sentence.read().is_none());
-    // A temporary message must not move a button that is about to be pressed, so it covers part of the open page. A lasting
-    // message, and any message on the next page, has space of its own until the page is closed.
+    let has_no_message = when(move || sentence.read().is_none());
+    // A temporary message must not move a button that is about to be pressed, so it covers part of the page. A lasting message
+    // has space of its own, and so does any message that is still shown when another page is opened.
     let has_space = RwSignal::new(false);
     effect(move || {
         navigation.route();
@@ -91,8 +91,8 @@ pub fn status() -> AnyView {
             <div
                 class="limit-line pause"
                 class:passing=when(move || !has_space.get())
-                class:over=is_over
-                hidden=when(move || is_over.get() && !has_space.get())
+                class:over=has_no_message
+                hidden=when(move || has_no_message.get() && !has_space.get())
             >
                 <span>
                     {message} " "

@@ -22,7 +22,7 @@ use crate::view::parts::glyph::Glyph;
 /// The controls that the state of a task allows.
 #[derive(Debug, Clone, Default, PartialEq)]
 struct Offered {
-    /// The service refused the User ID or the token: correct them in Settings first.
+    /// Whether to show a link to Settings, because the service refused the User ID or the token.
     has_settings_link: bool,
     can_retry: bool,
     can_run_again: bool,
@@ -65,7 +65,7 @@ pub fn Actions(
             Some(ShownOutput::new(task, url, 0, clock::now()))
         }
     };
-    let possible = memo(move || {
+    let current = memo(move || {
         let task = signal.read();
         Offered {
             has_settings_link: has_refused_credentials(&task.state),
@@ -79,11 +79,11 @@ pub fn Actions(
     let guard = DoubleClickGuard::default();
     let offered_before = StoredValue::new(Offered::default());
     let offered = memo(move || {
-        let possible = possible.get();
+        let current = current.get();
         if guard.is_pressed() {
             offered_before.get_value()
         } else {
-            possible
+            current
         }
     });
     let press = move |what: &'static str| {
@@ -255,7 +255,7 @@ pub fn perform(all: Contexts, task: &TaskKey, action: Action) {
     }
     let on_its_page = untrack(|| all.navigation.route()) == Route::Task(task.clone());
     let known = all.runner.task(task);
-    // Cancel doesn't remove a resubmitted task: it is Unconfirmed again.
+    // Cancel doesn't remove a resubmitted task, which becomes Unconfirmed again.
     let stays = action == Action::Cancel && known.is_some_and(|it| it.read_untracked().resubmitted);
     if on_its_page && !stays && matches!(action, Action::Remove | Action::Cancel | Action::Dismiss)
     {

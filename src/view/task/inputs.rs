@@ -134,8 +134,8 @@ fn defaults_used(task: &Task) -> AnyView {
     view! { <p class="muted left-out" translate="no" prop:textContent=names></p> }.into_any()
 }
 
-/// A button that copies a link containing the inputs. If a value looks like a secret, it asks first: such a value may
-/// give access to something, as some addresses do.
+/// A button that copies a link containing the inputs. If a value looks like a secret, asks first whether the link should
+/// contain it: the value may give access to something, as some URLs do.
 pub fn copy_link(model: ModelId, values: impl Fn() -> Map<String, Value> + 'static) -> AnyView {
     let notices = contexts().notices;
     let link = move |values: &Map<String, Value>| {

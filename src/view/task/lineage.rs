@@ -16,7 +16,7 @@ use crate::view::lightbox::shown::SHOWN;
 use crate::view::parts::glyph::Glyph;
 use crate::view::parts::status_note::StatusNote;
 
-/// The relatives of a task's output, or of all its outputs without a `position`; empty if there are none.
+/// The relatives of a task's output at `position`, or of all its outputs if that is `None`. Empty if there are no relatives.
 pub fn lineage(task: Task, position: Option<usize>) -> AnyView {
     let runner = contexts().runner;
     // One note for all rows, outside of them: a submission adds a relative, which rebuilds the rows.

@@ -50,7 +50,7 @@ use crate::view::parts::clamped::clamped;
 #[component]
 pub fn TaskArticle(
     #[prop(into)] task_key: TaskKey,
-    /// The surrounding page already shows the model.
+    /// Whether the surrounding page already shows the model.
     #[prop(optional)]
     on_model_page: bool,
 ) -> impl IntoView {

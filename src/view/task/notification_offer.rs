@@ -17,28 +17,28 @@ thread_local! {
 pub fn offer(task: ArcRwSignal<Task>, now: RwSignal<Millis>) -> AnyView {
     let all = contexts();
     let shown = SHOWN.with(Clone::clone);
-    let is_mine = RwSignal::new(false);
+    let is_shown_here = RwSignal::new(false);
     let is_offered = {
         let shown = shown.clone();
         memo(move || {
-            let is_elsewhere = !is_mine.get() && shown.get() > 0;
+            let is_elsewhere = !is_shown_here.get() && shown.get() > 0;
             notification_choice::facts(all, &task.read(), is_elsewhere).is_offered(now.get())
         })
     };
     let release = {
         let shown = shown.clone();
         move || {
-            if is_mine.try_get_untracked() == Some(true) {
-                is_mine.try_set(false);
+            if is_shown_here.try_get_untracked() == Some(true) {
+                is_shown_here.try_set(false);
                 shown.update(|shown| *shown = shown.saturating_sub(1));
             }
         }
     };
     effect({
         let release = release.clone();
-        move || match (is_offered.get(), is_mine.get_untracked()) {
+        move || match (is_offered.get(), is_shown_here.get_untracked()) {
             (true, false) => {
-                is_mine.set(true);
+                is_shown_here.set(true);
                 shown.update(|shown| *shown += 1);
             }
             (false, true) => release(),
@@ -56,7 +56,7 @@ pub fn offer(task: ArcRwSignal<Task>, now: RwSignal<Millis>) -> AnyView {
         focus::when_lost(to_page);
     };
     dynamic(move || {
-        match is_offered.get() && is_mine.get() {
+        match is_offered.get() && is_shown_here.get() {
         true => view! {
             <div class="row notification-offer">
                 <p class="muted">"This takes a while. Get a notification if it is done while this page is hidden?"</p>

@@ -21,8 +21,8 @@ use crate::state::contexts::Contexts;
 use crate::state::known_files;
 use crate::state::retry_signal;
 
-/// Requests a fresh address from the service, once per visit; else uses the copy in this browser; else explains why the
-/// output can't be shown.
+/// Requests a fresh address from the service, once per visit. If that fails, uses the copy in this browser. If there is no
+/// copy, explains why the output can't be shown.
 pub fn recover(contexts: Contexts, shown: ShownOutput) {
     spawn(recover_output(contexts, shown));
 }
@@ -38,7 +38,7 @@ async fn recover_output(contexts: Contexts, shown: ShownOutput) {
     let retries_before = untrack(retry_signal::times);
     let mut answer = pin!(runner.refreshed(&task.key, shown.since));
     let mut facts = Facts {
-        // The service may give data again.
+        // An output that was sent as data counts as a link, because the service may send the data again.
         is_link: safe.is_link() || stored_output::is_reference(&shown.url),
         ..Facts::default()
     };
@@ -114,7 +114,7 @@ const COPY_MS: u32 = 400;
 pub fn look_for_copy(contexts: Contexts, shown: &ShownOutput, was_looked_for: RwSignal<bool>) {
     let shown = shown.clone();
     // An output that was sent as data has no other source, so the wait has no limit.
-    let may_be_late = stored_output::is_reference(&shown.url);
+    let is_only_source = stored_output::is_reference(&shown.url);
     spawn(async move {
         let name = shown.task.key.output(shown.position);
         load_copy(
@@ -126,11 +126,11 @@ pub fn look_for_copy(contexts: Contexts, shown: &ShownOutput, was_looked_for: Rw
         .await;
         was_looked_for.try_set(true);
     });
-    if !may_be_late {
-        let late = after(COPY_MS, move || {
+    if !is_only_source {
+        let timeout = after(COPY_MS, move || {
             was_looked_for.try_set(true);
         });
-        late.forget();
+        timeout.forget();
     }
 }
 

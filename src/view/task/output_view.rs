@@ -36,7 +36,7 @@ fn media(
     let url = Some(copy.get())
         .filter(|copy| !copy.is_empty())
         .unwrap_or_else(|| shown.url.clone());
-    // Also for a copy: the address of a copy has no file extension.
+    // A copy has no file extension in its address, so the kind is always that of the original address.
     let kind = known_files::kind(&shown.task, &shown.url);
     let (shown, label) = (shown.clone(), label.to_owned());
     let on_gone = move |()| {

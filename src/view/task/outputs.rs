@@ -67,19 +67,21 @@ pub fn Outputs(
     let shown = RwSignal::new(total.min(MAX_CHUNK_OUTPUTS));
     let outputs = Arc::new(outputs);
     let chunk = move |from: usize| {
-        let some = outputs
+        let in_chunk = outputs
             .iter()
             .enumerate()
             .skip(from)
             .take(MAX_CHUNK_OUTPUTS);
-        some.map(|(at, url)| {
-            let (task, url) = (task.clone(), url.clone());
-            let shape = first_shapes.get(at).cloned();
-            let shape = shape.unwrap_or_else(|| Shape::new(task.clone()));
-            view! { <Output task url n=at + 1 total again has_dead_link since shape /> }.into_any()
-        })
-        .collect_view()
-        .into_any()
+        in_chunk
+            .map(|(at, url)| {
+                let (task, url) = (task.clone(), url.clone());
+                let shape = first_shapes.get(at).cloned();
+                let shape = shape.unwrap_or_else(|| Shape::new(task.clone()));
+                view! { <Output task url n=at + 1 total again has_dead_link since shape /> }
+                    .into_any()
+            })
+            .collect_view()
+            .into_any()
     };
     let chunks = move || {
         let starts = (0..shown.get()).step_by(MAX_CHUNK_OUTPUTS);
@@ -214,7 +216,7 @@ pub(super) fn figure(
         })
     };
     let shape = shape.css_ratio();
-    // For screen readers: which of the outputs this is.
+    // Tells screen readers which of the outputs this is.
     let caption = (total > 1).then_some(which);
     view! {
         <figure>
@@ -237,7 +239,7 @@ pub(super) fn figure(
     .into_any()
 }
 
-/// The shape of an output: measured once it is loaded, expected from its input before that.
+/// The shape of an output: the measured shape once it is loaded, and before that the shape that its input suggests.
 #[derive(Clone)]
 pub(super) struct Shape {
     all: Contexts,
@@ -262,7 +264,7 @@ impl Shape {
         }
     }
 
-    /// Returns the measured or expected size in pixels of a video, which is not enlarged beyond it; tracked.
+    /// Returns the measured or expected size of a video, in pixels. The video is not enlarged beyond this size. Tracked.
     fn video_size(&self) -> Option<(u32, u32)> {
         let sides = self.sides.get();
         sides.or_else(|| video_size::last_size(&self.task.model, &self.ratio()?))

@@ -34,7 +34,7 @@ enum Source {
     /// The stored thumbnail is still being read.
     Unknown,
     Small(String),
-    Whole,
+    Full,
 }
 
 /// The image at `url`, of the output `name`.
@@ -50,15 +50,15 @@ pub fn small_image(name: String, url: String, on_gone: Callback<()>) -> AnyView 
         }
         address.is_some()
     };
-    let (is_small_gone, is_whole_gone) = (StoredValue::new(false), StoredValue::new(false));
+    let (is_small_gone, is_full_gone) = (StoredValue::new(false), StoredValue::new(false));
     // The full image once it is loaded, and its width and height in pixels.
-    let image_of_whole = StoredValue::new_local(None);
-    let whole = RwSignal::new(None);
+    let full_image = StoredValue::new_local(None);
+    let full_size = RwSignal::new(None);
     effect({
         let (name, url) = (name.clone(), url.clone());
         move || {
-            let size = whole.get().and_then(|(w, h)| thumbnail::size(w, h));
-            if let (Some(size), Some(image)) = (size, image_of_whole.get_value()) {
+            let size = full_size.get().and_then(|(w, h)| thumbnail::size(w, h));
+            if let (Some(size), Some(image)) = (size, full_image.get_value()) {
                 make_thumbnail(name.clone(), &url, size, FullImage { image, small });
             }
         }
@@ -72,16 +72,16 @@ pub fn small_image(name: String, url: String, on_gone: Callback<()>) -> AnyView 
                 mark_as_tried(&name);
             }
             if !show_small(found.ok().flatten()) {
-                source.set(Source::Whole);
+                source.set(Source::Full);
             }
         }
     });
     // The first read may have timed out, so the thumbnail is read again.
-    let on_whole_gone = move |()| {
+    let on_full_gone = move |()| {
         if is_small_gone.get_value() {
             return on_gone.run(());
         }
-        is_whole_gone.set_value(true);
+        is_full_gone.set_value(true);
         let name = name.clone();
         spawn(async move {
             let found = thumbnails::read(&name).await.ok().flatten();
@@ -96,28 +96,28 @@ pub fn small_image(name: String, url: String, on_gone: Callback<()>) -> AnyView 
     dynamic(move || match source.get() {
         Source::Unknown => ().into_any(),
         Source::Small(address) => {
-            let to_whole = move |()| {
+            let show_full = move |()| {
                 is_small_gone.set_value(true);
-                source.set(Source::Whole);
+                source.set(Source::Full);
             };
             let on_load = move |image: HtmlImageElement| {
                 let (pixels, shown) = (image.natural_height(), image.client_height());
                 let ratio = window().device_pixel_ratio();
                 let is_sharp = thumbnail::is_sharp(pixels, shown.into(), ratio);
-                if !is_sharp && !is_whole_gone.get_value() {
-                    source.set(Source::Whole);
+                if !is_sharp && !is_full_gone.get_value() {
+                    source.set(Source::Full);
                 }
             };
             view! {
-                <MediaView url=address kind=OutputKind::Image label="" thumbnail=true on_gone=to_whole on_load />
+                <MediaView url=address kind=OutputKind::Image label="" thumbnail=true on_gone=show_full on_load />
             }
             .into_any()
         }
-        Source::Whole => {
+        Source::Full => {
             let on_load = move |image: HtmlImageElement| {
                 let sides = (image.natural_width(), image.natural_height());
-                image_of_whole.set_value(Some(image));
-                whole.set(Some(sides));
+                full_image.set_value(Some(image));
+                full_size.set(Some(sides));
             };
             view! {
                 <MediaView
@@ -125,7 +125,7 @@ pub fn small_image(name: String, url: String, on_gone: Callback<()>) -> AnyView 
                     kind=OutputKind::Image
                     label=""
                     thumbnail=true
-                    on_gone=on_whole_gone.clone()
+                    on_gone=on_full_gone.clone()
                     on_load
                 />
             }
@@ -151,8 +151,8 @@ struct FullImage {
 }
 
 impl FullImage {
-    /// Replaces the full image with its thumbnail, which frees the decoded full image. The full image stays visible until
-    /// then.
+    /// Shows the thumbnail in place of the full image, which frees the memory of the decoded full image. Does nothing if the
+    /// thumbnail would look blurred.
     fn replace_by(&self, small: &Blob, height: u32) {
         let shown = self.image.client_height();
         if !thumbnail::is_sharp(height, shown.into(), window().device_pixel_ratio()) {

@@ -57,7 +57,7 @@ pub fn StateLine(task: ArcRwSignal<Task>) -> impl IntoView {
     }
 }
 
-/// Returns why a task waits, or what is known about it besides that it runs; tracked.
+/// Returns why a task waits, or a detail about a task that is under way; tracked.
 pub(super) fn wait_line(task: &Task, now: Millis) -> Option<String> {
     if let Some(reason) = contexts().runner.wait_reason(task, now) {
         return Some(reason);
@@ -75,8 +75,8 @@ pub(super) fn wait_line(task: &Task, now: Millis) -> Option<String> {
     }
 }
 
-/// Adds that the page may be closed, if tasks are stored. If not, the warning at the top of the page explains what closing
-/// means. Tracked.
+/// Appends to a message that the page can be closed, if tasks are stored. If they are not, the warning at the top of the page
+/// explains what happens when it is closed. Tracked.
 fn with_close_hint(message: String) -> String {
     match contexts().runner.unstored_message() {
         Some(_) => message,

@@ -57,8 +57,8 @@ pub fn small_output(name: String, url: String, kind: OutputKind) -> AnyView {
     let copy = object_url_signal();
     let was_looked_for = RwSignal::new(!stored_output::is_reference(&url));
     if !was_looked_for.get_untracked() {
-        let of = (url.clone(), kind);
-        output_recovery::show_copy(contexts, name.clone(), of, copy, was_looked_for);
+        let output = (url.clone(), kind);
+        output_recovery::show_copy(contexts, name.clone(), output, copy, was_looked_for);
     }
     // A memo: setting the same value again does not rebuild the view.
     let is_known = memo(move || was_looked_for.get());
@@ -72,8 +72,14 @@ pub fn small_output(name: String, url: String, kind: OutputKind) -> AnyView {
             let (name, url) = (name.clone(), url.clone());
             move |()| {
                 if copy.read_untracked().is_empty() {
-                    let of = (url.clone(), kind);
-                    output_recovery::show_copy(contexts, name.clone(), of, copy, was_looked_for);
+                    let output = (url.clone(), kind);
+                    output_recovery::show_copy(
+                        contexts,
+                        name.clone(),
+                        output,
+                        copy,
+                        was_looked_for,
+                    );
                 }
             }
         };

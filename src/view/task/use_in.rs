@@ -84,7 +84,7 @@ pub fn parts(
     Some((button.into_any(), menu.into_any()))
 }
 
-/// Returns whether no model accepts outputs of this kind. Requests one schema after the other until one does.
+/// Returns whether no model accepts outputs of this kind. Requests one schema after the other until a model accepts them.
 fn is_accepted_by_none(kind: OutputKind) -> Memo<bool> {
     let catalog = contexts().catalog;
     memo(move || {

@@ -113,17 +113,17 @@ pub fn explain(task: &Task) -> Option<Explanation> {
 
 /// Shows what happened, with a link to Settings where Atelier's own text mentions them. The text of a service gets no link.
 pub fn linked(task: &Task, what: String) -> AnyView {
-    let is_ours = match &task.state {
+    let is_own_text = match &task.state {
         TaskState::Failed { message, .. } => ApiError::is_about_credentials(message),
         _ => true,
     };
-    match is_ours {
+    match is_own_text {
         true => with_settings_link(Signal::stored(what)),
         false => view! { <span prop:textContent=what></span> }.into_any(),
     }
 }
 
-/// Returns why the outcome of a submission is unknown: the reply of the service, or that there was none.
+/// Returns why the outcome of a submission is unknown: the reply of the service, or that it did not reply.
 pub fn why_unconfirmed(task: &Task) -> Option<String> {
     let TaskState::Unconfirmed { error } = &task.state else {
         return None;

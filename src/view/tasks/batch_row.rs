@@ -56,7 +56,7 @@ pub fn BatchRow(
             (when_sent(tasks()), last_retry(tasks()))
         });
         let found = tasks.len();
-        // The list sorts a batch by its latest attempt.
+        // Explains the position of the row: the list sorts batches by their latest attempt.
         let retried = retried.map(|at| format!(" · retried {}", dates::as_of(at, now)));
         let (retried, model) = (retried.unwrap_or_default(), first.model_name.clone());
         text(move || {

@@ -31,7 +31,7 @@ const STATES: [(&str, &str, &[Phase]); 4] = [
     ("unconfirmed", "Unconfirmed", &[Phase::Unconfirmed]),
 ];
 
-/// Returns the filter from the URL; tracked. The text comes from the search field, because the URL follows it with a delay.
+/// Returns the filter from the URL; tracked. `typed`: the text of the search field. The URL contains it only after a delay.
 pub fn filter(navigation: Navigation, typed: &str) -> Filter {
     let state = navigation.query("state");
     let phases = STATES

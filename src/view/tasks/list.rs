@@ -60,8 +60,8 @@ pub fn TasksPage() -> impl IntoView {
         runner.track_phases();
         let is_finished = |key: &TaskKey| {
             let task = runner.task(key);
-            let is_spent = |task: &Task| task.state.is_terminal() && task.favorites.is_empty();
-            task.is_some_and(|task| task.with_untracked(is_spent))
+            let is_removable = |task: &Task| task.state.is_terminal() && task.favorites.is_empty();
+            task.is_some_and(|task| task.with_untracked(is_removable))
         };
         let keys = keys.read();
         keys.iter()

@@ -9,9 +9,9 @@ use crate::view::parts::double_click_guard::DoubleClickGuard;
 pub fn retry(all: Contexts, held: DoubleClickGuard, keys: &[TaskKey]) {
     if held.counts("Retry") {
         let count = all.runner.retry_all(keys);
-        let is_again = |task: &Task| task.retry_of.as_ref().is_some_and(|key| keys.contains(key));
+        let is_retry = |task: &Task| task.retry_of.as_ref().is_some_and(|key| keys.contains(key));
         let is_paused = all.runner.with_tasks(|tasks| {
-            let mut again = tasks.iter().filter(|task| is_again(task));
+            let mut again = tasks.iter().filter(|task| is_retry(task));
             again.any(|task| task.paused)
         });
         let is_held = is_paused || untrack(|| all.runner.block_reason()).is_some();

@@ -21,12 +21,13 @@ use crate::view::parts::viewport::{Viewport, viewport};
 use crate::view::parts::windowed_list::WindowedList;
 use crate::view::task::words;
 
-/// The heights of rows in `rem`; `style/tasks/` has the same.
+// The heights of rows, in `rem`; must match the style sheets in `style/tasks/`.
+
 const TASK_HEIGHT: f64 = 5.5;
-/// With the reason why it failed.
+/// The height of a task that shows why it failed.
 const FAILED_HEIGHT: f64 = 6.75;
 const BATCH_HEIGHT: f64 = 9.5;
-/// With the reasons why tasks failed, or the differences between its tasks.
+/// The height of a batch that shows why tasks failed, or how its tasks differ.
 const EXPLAINED_BATCH_HEIGHT: f64 = 11.5;
 
 /// The height of the bar at the top of the page in `rem`; it covers the rows below it.
@@ -39,7 +40,7 @@ pub type Names = HashMap<TaskKey, String>;
 #[component]
 pub fn Rows(
     rows: Memo<Vec<HistoryRow>>,
-    /// Read when a row is created.
+    /// Names that distinguish the tasks, read when a row is created.
     #[prop(optional, into)]
     names: Option<Signal<Names>>,
 ) -> impl IntoView {
@@ -47,8 +48,8 @@ pub fn Rows(
     let runner = all.runner;
     let held = DoubleClickGuard::default();
     let element = NodeRef::<Div>::new();
-    let seen = viewport(element);
-    let rem = memo(move || seen.read().rem.max(1.0));
+    let viewport = viewport(element);
+    let rem = memo(move || viewport.read().rem.max(1.0));
     let stack = memo(move || {
         let rem = rem.get();
         runner.track_phases();
@@ -65,8 +66,8 @@ pub fn Rows(
             HistoryRow::Batch(..) => BATCH_HEIGHT * rem,
         }))
     });
-    keep_place(rows, stack, seen);
-    let list = WindowedList::new(seen, stack, 0);
+    keep_place(rows, stack, viewport);
+    let list = WindowedList::new(viewport, stack, 0);
     let total = memo(move || rows.read().len());
     let item = move |at: usize| {
         let row = rows.read().get(at)?.clone();
@@ -127,30 +128,30 @@ fn position(rows: &[HistoryRow], key: &str) -> Option<usize> {
 
 /// The rows on the screen before a change.
 struct Measured {
-    /// Each by the key of its task or batch.
+    /// The rows, each identified by the key of its task or batch.
     rows: Vec<ItemPosition<String>>,
-    seen: Viewport,
-    /// The distance by which the page was scrolled since `seen` was measured.
+    viewport: Viewport,
+    /// The distance by which the page was scrolled since `viewport` was measured.
     shift: f64,
 }
 
-/// Scrolls by as much as changes above the screen move the rows on it. The browser's scroll anchoring ignores rows that
-/// are positioned by `top`.
-fn keep_place(rows: Memo<Vec<HistoryRow>>, stack: Memo<Stack>, seen: RwSignal<Viewport>) {
+/// Scrolls when changes above the screen would move the rows on it. The browser's scroll anchoring ignores rows that are
+/// positioned by `top`.
+fn keep_place(rows: Memo<Vec<HistoryRow>>, stack: Memo<Stack>, viewport: RwSignal<Viewport>) {
     let measured = StoredValue::new(None::<Measured>);
     effect(move || {
-        let (rows, stack, seen) = (rows.read(), stack.read(), seen.get());
+        let (rows, stack, viewport) = (rows.read(), stack.read(), viewport.get());
         let before = measured.try_update_value(Option::take).flatten();
-        let before = before.filter(|before| before.seen == seen);
+        let before = before.filter(|before| before.viewport == viewport);
         let mut shift = before.as_ref().map_or(0.0, |before| before.shift);
-        let (from, to) = seen.on_screen();
+        let (from, to) = viewport.on_screen();
         let mut down = 0.0;
         if let Some(before) = before.filter(|_| from + shift > 0.0) {
             let now = |key: &String| {
                 let at = position(&rows, key)?;
                 Some((at, stack.top(at)))
             };
-            down = anchor::shift(before.rows, from + shift + BAR * seen.rem, now).down;
+            down = anchor::shift(before.rows, from + shift + BAR * viewport.rem, now).down;
             shift += down;
         }
         let on_screen = stack.window(from + shift, to + shift);
@@ -164,7 +165,7 @@ fn keep_place(rows: Memo<Vec<HistoryRow>>, stack: Memo<Stack>, seen: RwSignal<Vi
         });
         measured.set_value(Some(Measured {
             rows: on_screen.collect(),
-            seen,
+            viewport,
             shift,
         }));
         if down != 0.0 {
@@ -174,7 +175,7 @@ fn keep_place(rows: Memo<Vec<HistoryRow>>, stack: Memo<Stack>, seen: RwSignal<Vi
     });
 }
 
-/// Whether the row of a batch has more than its name and its pictures.
+/// Whether the row of a batch also shows why tasks failed, or how its tasks differ.
 fn is_explained(all: Contexts, batch: &BatchKey, tasks: &[TaskKey]) -> bool {
     let mut tasks = tasks.iter().filter_map(|key| all.runner.task(key));
     let Some(first) = tasks.next() else {

@@ -23,16 +23,15 @@ pub struct Axes {
     /// Whether every combination is an item. If not, values are paired by position.
     pub is_product: RwSignal<bool>,
     shared_seed: StoredValue<Option<SharedSeed>>,
-    /// The inputs that the items share in addition to the axes, if they come from a batch that is edited again. `None`:
-    /// they come from the single form.
+    /// The inputs that all items share, if a batch is edited again. `None` if the items take them from the single form.
     pub own_base: RwSignal<Option<Draft>>,
     /// Whether the seed is one of the axes.
     pub is_swept: Signal<bool>,
     /// The question that is shown because the table already has some of the items.
     pub duplicates: RwSignal<Option<Duplicates>>,
-    /// Whether all items are waiting in the table unchanged.
+    /// Whether the table contains all items as unsent, unchanged rows.
     pub is_added: RwSignal<bool>,
-    /// The rows that this sweep has put into the table, if no other rows were waiting.
+    /// The rows that this sweep has put into the table, if the table had no other unsent rows.
     before: StoredValue<Option<Vec<Draft>>>,
     /// The content with which all items were sent.
     sent: RwSignal<Option<PanelSweep>>,
@@ -46,8 +45,8 @@ pub struct Duplicates {
 }
 
 impl Axes {
-    /// Starts with `edited_sweep`, the sweep of a batch that is edited again, or else with one axis: the first parameter that is
-    /// not a text, if there is one. Lives as long as the current owner.
+    /// Creates the sweep, which lives as long as the current owner. If a batch is edited again, `edited_sweep` is its sweep.
+    /// Otherwise there is one axis: the first parameter that is not a text, or the first parameter if all are texts.
     pub fn new(composer: Composer, edited_sweep: Option<WrittenSweep>) -> Self {
         let schema = composer.schema();
         let first = schema
@@ -104,7 +103,7 @@ impl Axes {
             before: StoredValue::new(None),
             sent: RwSignal::new(None),
         };
-        // All items of a batch that is edited again are already waiting in the table.
+        // If a batch is edited again, the table already contains all items as unsent rows.
         let is_in_table = StoredValue::new(is_edited_again);
         let known = composer.fresh_seeds.get_untracked();
         effect(move || {
@@ -341,7 +340,7 @@ impl Axes {
         self.composer.table.read().unknown(&self.rows())
     }
 
-    /// Returns why the axes give no items; `None` while rows are waiting in the table. Tracked.
+    /// Returns why the axes give no items; `None` while the table has unsent rows. Tracked.
     pub fn no_items_message(self) -> Option<String> {
         let schema = self.schema();
         let written = self.written.read();

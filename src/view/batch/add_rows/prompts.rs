@@ -16,7 +16,8 @@ use crate::view::parts::focus;
 pub fn prompts(composer: Composer, parameter: String) -> AnyView {
     let typed = RwSignal::new(String::new());
     let own_name = parameter.clone();
-    // Setting the text makes the browser lay out all lines again, which is too slow for every key press in a cell.
+    // The text is set only if it differs: the browser then lays out all lines again, which is too slow for every key press in
+    // a cell.
     let update = Rc::new(move || {
         let lines = composer.table.read_untracked().lines(&own_name);
         let is_same = {
@@ -44,7 +45,7 @@ pub fn prompts(composer: Composer, parameter: String) -> AnyView {
     let is_shared = RwSignal::new(is_shared);
     let seed = StoredValue::new(seed);
     let own = parameter.clone();
-    let is_own = move |name: &str| {
+    let is_set_by_panel = move |name: &str| {
         let is_seed = |seed: &SharedSeed| seed.name() == name;
         name == own || seed.with_value(|seed| seed.as_ref().is_some_and(is_seed))
     };
@@ -82,7 +83,7 @@ pub fn prompts(composer: Composer, parameter: String) -> AnyView {
             </p>
             {unlined(composer)}
             {seed.get_value().map(|seed| same_seed(composer, seed, is_shared))}
-            {base_hint(text(|| SINGLE_FORM.to_owned()), composer.single_form.into(), is_own)}
+            {base_hint(text(|| SINGLE_FORM.to_owned()), composer.single_form.into(), is_set_by_panel)}
         </div>
     }
     .into_any()
@@ -117,7 +118,7 @@ fn unlined(composer: Composer) -> AnyView {
 /// A checkbox that gives all unsent rows the same seed, so that only their prompts differ. Unchecked, each row gets its
 /// own seed. A seed that was typed into a row is not changed.
 fn same_seed(composer: Composer, seed: SharedSeed, is_shared: RwSignal<bool>) -> AnyView {
-    let named = {
+    let seed_message = {
         let seed = seed.clone();
         text(move || seed::shared_message(&seed.text()))
     };
@@ -143,7 +144,7 @@ fn same_seed(composer: Composer, seed: SharedSeed, is_shared: RwSignal<bool>) ->
                 <input type="checkbox" prop:checked=is_shared on:change=handler(set_shared) />
                 <span>"Same seed for all"</span>
             </label>
-            <p class="hint" hidden=when(move || !is_shared.get()) prop:textContent=named></p>
+            <p class="hint" hidden=when(move || !is_shared.get()) prop:textContent=seed_message></p>
         </div>
     }
     .into_any()

@@ -29,7 +29,7 @@ pub fn sweep(composer: Composer, axes: Axes) -> AnyView {
             })
             .collect()
     };
-    let is_own = {
+    let is_set_by_panel = {
         let seed = axes.shared_seed().map(|seed| seed.name().to_owned());
         move |name: &str| {
             let written = axes.written.read();
@@ -88,7 +88,7 @@ pub fn sweep(composer: Composer, axes: Axes) -> AnyView {
             <p class="problem" role="status" prop:textContent=text(move || planned.get().err().unwrap_or_default())></p>
             {seed}
             <div class="row">
-            {base_hint(text(move || base_source(axes)), derived(move || axes.base_of_all()), is_own)}
+            {base_hint(text(move || base_source(axes)), derived(move || axes.base_of_all()), is_set_by_panel)}
             <button
                 class="button quiet small"
                 type="button"

@@ -64,7 +64,7 @@ pub fn controls(
 /// table to put them into.
 fn sending(has_table: bool, batch: BatchKey, summary: Memo<BatchSummary>) -> AnyView {
     let runner = contexts().runner;
-    // Whether the question has paused the batch. If the page is closed while the question is open, it stays paused.
+    // Whether the question has paused the batch. If the page is closed while the question is open, the batch stays paused.
     let has_paused = StoredValue::new(false);
     let batch = StoredValue::new(batch);
     let act = move |action| batch.with_value(|batch| runner.act_on_batch(batch, action));
@@ -131,7 +131,7 @@ fn report_resent(
     sent: usize,
     lacking: usize,
 ) {
-    // The reason is shown next to this message.
+    // If sending is blocked, the page shows the reason next to this message.
     let is_held = untrack(|| summary.read().is_paused || runner.block_reason().is_some());
     answer.say(again::user_message(sent, lacking, is_held));
 }
@@ -268,7 +268,7 @@ fn edit_again(composer: Composer, batch: Arc<Batch>, answer: StatusNote) -> AnyV
     .into_any()
 }
 
-/// The button that removes the batch. Removal can be undone, so it asks only about favorites.
+/// The button that removes the batch. Removal can be undone, so only favorites need a confirmation.
 fn remove(composer: Option<Composer>, batch: Arc<Batch>, summary: Memo<BatchSummary>) -> AnyView {
     let all = contexts();
     let key = batch.key.clone();

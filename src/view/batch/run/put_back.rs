@@ -16,8 +16,8 @@ use crate::state::batches::Batches;
 use crate::state::contexts::contexts;
 use crate::view::batch::composer::Composer;
 
-/// Puts the items back once the leading tab has reported which were not sent. The tab in which the user pressed Stop does
-/// so immediately; other tabs show a button.
+/// Puts the items back once the leading tab has reported which were not sent. The tab in which the user pressed Stop does so
+/// automatically; other tabs show a button.
 pub fn put_back(composer: Composer, batch: Arc<Batch>, summary: Memo<BatchSummary>) -> AnyView {
     let all = contexts();
     let runner = all.runner;
@@ -32,7 +32,7 @@ pub fn put_back(composer: Composer, batch: Arc<Batch>, summary: Memo<BatchSummar
             is_running.set(true);
             let batch = batch.clone();
             let stored_table = composer.keeping();
-            // A lock, because a table that is replaced by that of another tab would lose the returned rows.
+            // Without this lock, another tab could replace the table meanwhile, and the returned rows would be lost.
             let lock = locks::hold(&format!("atelier.put_back.{}", batch.model));
             spawn(async move {
                 let lock = lock.await;
@@ -51,15 +51,15 @@ pub fn put_back(composer: Composer, batch: Arc<Batch>, summary: Memo<BatchSummar
                     })
                 };
                 let items: Vec<_> = tasks.iter().filter_map(item).collect();
-                let is_back = !items.is_empty()
+                let is_returned = !items.is_empty()
                     && composer.change(|table, schema| table.return_items(items, schema));
                 is_running.try_set(false);
-                if is_back {
+                if is_returned {
                     runner.hand_over(&tasks);
                     // A message about sending would be outdated.
                     composer.answer.clear();
                     returned.try_set(());
-                    // The records are removed only after the table is stored.
+                    // The items are removed from the batch only after the table is stored.
                     spawn(async move {
                         if stored_table.secured(runner.storage().is_none()).await {
                             Batches::new(all).leave_out_taken_back(&batch.key, &tasks);

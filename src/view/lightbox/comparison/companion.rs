@@ -23,8 +23,8 @@ pub fn companion(names: Memo<Option<String>>) -> AnyView {
     let pair = memo(move || {
         let names = names.get()?;
         let (one, other) = names.split_once(',')?;
-        let is_alone = !other.contains(',') && (explored.is_open.get() || is_large(one));
-        is_alone.then(|| (one.to_owned(), other.to_owned()))
+        let can_choose = !other.contains(',') && (explored.is_open.get() || is_large(one));
+        can_choose.then(|| (one.to_owned(), other.to_owned()))
     });
     let other = memo(move || pair.get().map(|(_, other)| other));
     let choices = memo(move || {

@@ -32,8 +32,8 @@ pub struct Overlay {
 impl Overlay {
     /// Starts to drag the dividing line, which jumps to the pointer.
     ///
-    /// Zoomed pictures are panned instead, unless the pointer is on the line. Presses on players are left to them. A second
-    /// finger ends the drag, because it zooms.
+    /// Zoomed pictures are panned instead, unless the pointer is on the line. Players handle presses themselves. A second
+    /// finger ends the drag, because two fingers zoom.
     pub fn pointer_down(self, event: &PointerEvent) {
         let Some(element) = self.element.get_untracked() else {
             return;

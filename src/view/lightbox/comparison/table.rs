@@ -146,9 +146,9 @@ fn long_value(
         if !piece.differs {
             return text.into_any();
         }
-        let words = text.trim_end();
-        let space = text[words.len()..].to_owned();
-        view! { <mark>{words.to_owned()}</mark>{space} }.into_any()
+        let trimmed = text.trim_end();
+        let space = text[trimmed.len()..].to_owned();
+        view! { <mark>{trimmed.to_owned()}</mark>{space} }.into_any()
     };
     let content = move || {
         let pieces = if is_whole.get() { &whole } else { &short };

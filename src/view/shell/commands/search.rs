@@ -48,7 +48,7 @@ pub struct Command {
     pub label: String,
     /// The kind of the target, shown if the command is not in a group of its kind.
     kind: &'static str,
-    /// A model's category, a task's model.
+    /// The category of a model, or the model of a task.
     about: String,
     pub act: Act,
     /// The task whose thumbnail is shown.
@@ -130,7 +130,7 @@ fn task_command(task: &Task, name: Option<&String>) -> Command {
     }
 }
 
-/// The command that opens the batch of `task`, in place of the `count` tasks of it that were found.
+/// The command that opens the batch of `task`. It replaces the `count` tasks of the batch that were found.
 fn batch_command(contexts: Contexts, task: &Command, count: usize) -> Command {
     let Some(key) = task.batch.clone() else {
         return task.clone();
@@ -165,7 +165,7 @@ fn on_this_page(contexts: Contexts) -> Vec<Command> {
             };
             let task = task.read();
             let edit = act("Edit", Act::Go(edit::address(&task)));
-            // Left out: the task itself shows the outcome of these, and Resubmit may cost money.
+            // Not in the palette: the page of the task shows the outcome of these actions, and Resubmit may cost money.
             let is_left_out = |action: &Action| {
                 matches!(
                     action,
@@ -201,8 +201,8 @@ fn anywhere(contexts: Contexts) -> Vec<Command> {
     others.into_iter().chain(themes).collect()
 }
 
-/// Returns commands that search the gallery and the list of tasks, for when no command matches. Those searches cover more
-/// than names, and all tasks.
+/// Returns commands that search the gallery and the list of tasks, for when no command matches. Unlike the palette, those
+/// searches cover all tasks, and more than their names.
 fn search_commands(typed: &str) -> Vec<Command> {
     let typed = typed.trim();
     let query = with_query_value("", "q", Some(typed));
