@@ -66,7 +66,7 @@ impl Functions for Program {
         (self.begin)();
     }
 
-    /// Only this part makes such requests, so there are none before it is loaded.
+    /// Only this part makes requests that must complete, so there are none before it is loaded.
     fn may_leave() -> LocalBoxFuture<'static, bool> {
         Box::pin(future::ready(true))
     }
@@ -81,11 +81,11 @@ pub use fetch::Loader;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {
-    /// Not requested yet, so that it does not compete with the first page.
+    /// The part is not requested yet, so that it does not delay the first page.
     Waiting,
     Loading,
     Here,
-    /// It could not be fetched. The reason is known if the user needs the part.
+    /// The part could not be fetched. The reason is set if the user needs the part.
     Missing(Option<MissingReason>),
     /// A newer release has replaced it: the page is about to reload.
     Reloading,
@@ -138,7 +138,7 @@ impl<F: Functions> Deferred<F> {
     }
 
     fn set_loaded(self, functions: F) {
-        // Releases the owner: an owner that its own values refer to is never disposed.
+        // Releases the owner. As long as one of its own values refers to it, it is never disposed.
         let root = self.root.try_update_value(Option::take).flatten();
         if let Some(root) = root {
             root.with(|| functions.begin());
@@ -150,7 +150,7 @@ impl<F: Functions> Deferred<F> {
 
 #[cfg(not(feature = "split"))]
 impl<F: Functions> Deferred<F> {
-    /// Uses the functions at once, because they are in the same file. The current owner is the root.
+    /// Uses the functions immediately, because they are in the same file. The current owner is the root.
     pub fn set_loader(self, load: Loader<F>) {
         self.root.set_value(Owner::current());
         self.set_loaded(load());

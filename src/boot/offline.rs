@@ -1,5 +1,5 @@
-//! Atelier as an app that can be installed and opens without network. In release builds, a service worker caches the page
-//! unless the user switches that off; `cached_models.rs` caches the replies of services about their models.
+//! Atelier as an app that can be installed and opens without a network. In release builds, a service worker caches the page
+//! unless the user switches offline use off; `cached_models.rs` caches the replies of services about their models.
 
 use gloo_timers::future::TimeoutFuture;
 
@@ -8,13 +8,14 @@ use crate::browser::storage::replies;
 use crate::browser::{head, typing, worker};
 use crate::reactive::boxed::spawn;
 
-/// The key in `localStorage`. Its value is [`OFF`], or missing.
+/// The key in `localStorage` of the user's choice. The value is [`OFF`]; there is no value if offline use is on.
 const KEY: &str = "atelier.offline";
 const OFF: &str = "off";
 
 /// The delay of work that is not urgent, in milliseconds.
 pub const NON_URGENT_DELAY_MS: u32 = 3_000;
 
+/// Links the manifest, and registers the service worker if offline use is on, when the user pauses typing.
 pub fn begin() {
     spawn(async {
         TimeoutFuture::new(NON_URGENT_DELAY_MS - typing::PAUSE_MS).await;
@@ -27,17 +28,17 @@ pub fn begin() {
     });
 }
 
-/// Returns whether the user can switch it on and off.
+/// Returns whether the user can switch offline use on and off.
 pub fn is_possible() -> bool {
     head::release().is_some() && worker::is_possible()
 }
 
-/// Returns whether it is switched on, which is the default.
+/// Returns whether offline use is switched on, which is the default.
 pub fn is_wanted() -> bool {
     LocalStore::Browser.read(KEY).as_deref() != Some(OFF)
 }
 
-/// Switches it on or off. Returns whether that worked.
+/// Switches offline use on or off. Returns whether that worked.
 pub async fn set_wanted(is_wanted: bool) -> bool {
     if is_wanted {
         LocalStore::Browser.remove(KEY);

@@ -35,7 +35,7 @@ pub fn follow(pages: Deferred<Pages>) {
     }
     spawn(async move {
         TimeoutFuture::new(offline::NON_URGENT_DELAY_MS - typing::PAUSE_MS).await;
-        // Compiling them slows down the page.
+        // Compiling the pages slows down the open page.
         typing::pause().await;
         // With a mouse, the events come half a second before a press. A touch has no hover, and phones compile slowly. The
         // service worker also fetches the pages at this time, but compiles nothing.

@@ -15,10 +15,10 @@ use web_sys::{Blob, BlobPropertyBag, ReadableStreamDefaultReader, ReadableWritab
 
 use super::clock;
 
-/// The checksum of each file in an archive, with which a reader detects damage.
+/// The algorithm of the checksum of each file in an archive, by which a reader detects damage.
 static CRC_32: Crc<u32> = Crc::<u32>::new(&CRC_32_ISO_HDLC);
 
-/// The number of bytes that are read and checksummed at once, which takes some milliseconds.
+/// The number of bytes that are read and checksummed in one step, which takes a few milliseconds.
 const CHUNK: u64 = 1_000_000;
 
 /// The maximum number of unpacked bytes in memory.
@@ -167,7 +167,7 @@ fn inflate() -> Option<ReadableWritablePair> {
     let stream = Reflect::get(&window(), &"DecompressionStream".into()).ok()?;
     let format = Array::of1(&"deflate-raw".into());
     let stream = Reflect::construct(&stream.dyn_into::<Function>().ok()?, &format).ok()?;
-    // It has the properties of a pair: `readable` and `writable`.
+    // The stream has the properties of a pair: `readable` and `writable`.
     Some(stream.unchecked_into())
 }
 

@@ -7,7 +7,7 @@ use wasm_bindgen::JsValue;
 
 use super::clock;
 
-/// The page's language, with the day before the month.
+/// The locale of the page: English, with the day before the month.
 const LOCALE: &str = "en-GB";
 
 thread_local! {

@@ -23,7 +23,7 @@ impl Early {
     }
 }
 
-/// Returns the request for this URL, if there is one. It can be taken once.
+/// Returns the request for this URL, if there is one. Only the first call returns it.
 pub fn take(url: &str) -> Option<Early> {
     let name = JsValue::from_str(NAME);
     let early = Reflect::get(&window(), &name).ok()?;

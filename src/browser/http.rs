@@ -21,7 +21,7 @@ use web_sys::{
 use super::early::Early;
 use super::{clock, early};
 
-/// The limits for JSON replies, none of which comes near this size.
+/// The limits for JSON replies, which are much smaller in practice.
 const LIMITS: ReplyLimits = ReplyLimits::new(16 << 20, 30_000);
 
 /// The limits for the list of models, which grows with the service: a hundred thousand entries are 25 MB.
@@ -82,7 +82,7 @@ pub async fn get(url: &str) -> Result<Body, ApiError> {
 /// Requests the list of models. `index.html` may have requested it already, while the program was loading; if that request
 /// failed, it is sent again.
 ///
-/// The browser must not reply from its cache alone, because nothing can be sent to a service that is unavailable.
+/// The browser must not reply from its cache alone: a reply must show that the service is available.
 ///
 /// # Errors
 /// See [`get`].
@@ -142,13 +142,13 @@ fn text(reply: Reply) -> Result<String, ApiError> {
         .map_err(|_| ApiError::malformed("the file is not UTF-8 text"))
 }
 
-/// Requests a file at its own address, such as an output, of at most `most` bytes, without credentials and referrer.
+/// Requests a file at its own address, such as an output, of at most `max_bytes` bytes, without credentials and referrer.
 ///
 /// # Errors
 /// See [`get`].
-pub async fn get_blob(url: &str, most: u64) -> Result<Blob, ApiError> {
+pub async fn get_blob(url: &str, max_bytes: u64) -> Result<Blob, ApiError> {
     let request = Request::get(url).credentials(RequestCredentials::Omit);
-    let limits = ReplyLimits::new(most, FILE_TIMEOUT_MS);
+    let limits = ReplyLimits::new(max_bytes, FILE_TIMEOUT_MS);
     let reply = exchange(request, None, limits).await?.ok()?;
     reply.body.blob(&reply.mime)
 }
@@ -220,7 +220,7 @@ impl Reply {
             return if self.is_complete() {
                 Ok(self)
             } else {
-                Err(cut())
+                Err(cut_off())
             };
         }
         let body = json::parse(&self.body.bytes()).ok();
@@ -253,7 +253,7 @@ impl Reply {
             }
             // A refusal that was cut off may have contained the ids of accepted tasks. The statuses 429 and 503 need no
             // body.
-            _ if !self.is_whole && !matches!(self.status, 429 | 503) => Err(cut()),
+            _ if !self.is_whole && !matches!(self.status, 429 | 503) => Err(cut_off()),
             _ => Err(ApiError::not_json(&self.ok()?.body.bytes())),
         }
     }
@@ -309,28 +309,28 @@ async fn receive(
             });
         }
     }
-    Err(cut())
+    Err(cut_off())
 }
 
-async fn read(response: Response, most_bytes: u64) -> Result<Reply, ApiError> {
+async fn read(response: Response, max_bytes: u64) -> Result<Reply, ApiError> {
     if response.type_() == ResponseType::Opaqueredirect {
         return Err(ApiError::Network {
             detail: ApiError::REDIRECTED.into(),
         });
     }
     let headers = response.headers();
-    // The clock of the service, if the page may read this header: a wrong local clock does not matter then.
+    // Uses the clock of the service if the page may read this header, because the local clock may be wrong.
     let now = headers
         .get("Date")
         .and_then(|date| clock::parse_http_date(&date))
         .unwrap_or_else(clock::now);
     // An error reply contains an explanation instead of a file, so the limit for JSON applies.
-    let most_bytes = if response.ok() {
-        most_bytes
+    let max_bytes = if response.ok() {
+        max_bytes
     } else {
         LIMITS.bytes
     };
-    let (body, is_whole) = read_bounded(&response, most_bytes).await?;
+    let (body, is_whole) = read_bounded(&response, max_bytes).await?;
     Ok(Reply {
         status: response.status(),
         retry_after_ms: headers
@@ -344,9 +344,9 @@ async fn read(response: Response, most_bytes: u64) -> Result<Reply, ApiError> {
 
 /// Reads the body chunk by chunk, so that an endless body is aborted before it fills the memory. Also returns whether the
 /// end of the body was reached.
-async fn read_bounded(response: &Response, most_bytes: u64) -> Result<(Array, bool), ApiError> {
+async fn read_bounded(response: &Response, max_bytes: u64) -> Result<(Array, bool), ApiError> {
     let parts = Array::new();
-    let mut left = most_bytes;
+    let mut left = max_bytes;
     let Some(stream) = response.body() else {
         return Ok((parts, true));
     };
@@ -376,7 +376,7 @@ fn network(error: gloo_net::Error) -> ApiError {
     }
 }
 
-fn cut() -> ApiError {
+fn cut_off() -> ApiError {
     ApiError::Network {
         detail: ApiError::CUT_OFF.into(),
     }
@@ -384,7 +384,7 @@ fn cut() -> ApiError {
 
 /// Drops the browser's message about a broken reply, because it does not help.
 fn broken(_: JsValue) -> ApiError {
-    cut()
+    cut_off()
 }
 
 /// Aborts a request when its future is dropped, which the browser does not do by itself.

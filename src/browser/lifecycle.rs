@@ -1,4 +1,4 @@
-//! Whether the page is visible and online, and events for changes of that.
+//! Reports whether the page is visible and online, and when this changes.
 
 use std::cell::Cell;
 
@@ -15,7 +15,7 @@ thread_local! {
     static IS_REACHED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Returns whether there is a network, or none is needed.
+/// Returns whether the browser reports a network, or the service was reached without one.
 pub fn is_online() -> bool {
     if window().navigator().on_line() {
         IS_REACHED.set(false);
@@ -30,7 +30,7 @@ pub fn mark_reached() {
     IS_REACHED.set(true);
 }
 
-/// Waits until there is a network.
+/// Waits until [`is_online`] returns `true`.
 pub async fn until_online() {
     if is_online() {
         return;
@@ -40,7 +40,7 @@ pub async fn until_online() {
         // The receiver may have been dropped.
         let _ = sender.send(());
     });
-    // The sender lives as long as the listener, so this ends only with a message.
+    // The listener owns the sender, so the wait ends only when the event is fired.
     let _ = receiver.await;
 }
 

@@ -86,7 +86,7 @@ pub fn on_link(callback: impl Fn(String) + 'static) -> EventListener {
     })
 }
 
-/// Returns whether the browser does something else with a clicked link than following it in this tab.
+/// Returns whether the browser handles the click on a link in another way than following it in this tab.
 pub fn opens_elsewhere(click: &MouseEvent) -> bool {
     let has_modifier = click.ctrl_key() || click.meta_key() || click.shift_key() || click.alt_key();
     has_modifier || click.button() != 0

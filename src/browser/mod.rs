@@ -1,4 +1,4 @@
-//! Browser features, one file each. They perform effects and decide nothing.
+//! Browser features, one file each. They perform side effects and make no decisions.
 
 pub mod archive;
 pub mod clipboard;

@@ -1,4 +1,4 @@
-//! Notifies a user who looks elsewhere: the title of the document and system notifications.
+//! Notifies a user who does not look at the page: the title of the document and system notifications.
 
 use leptos::prelude::{document, window};
 use wasm_bindgen_futures::JsFuture;

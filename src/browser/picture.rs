@@ -90,7 +90,7 @@ impl GridCanvas {
         Ok(Self { canvas, context })
     }
 
-    /// Draws an output at its place, scaled to fit; a grey area if it is not a picture.
+    /// Draws an output at its place, scaled to fit. If it is not a picture, draws a grey area instead.
     ///
     /// # Errors
     /// If the browser has not enough memory for it.

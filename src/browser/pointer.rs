@@ -12,7 +12,8 @@ use web_sys::{Element, MouseEvent};
 use super::press;
 use crate::reactive::boxed::after;
 
-/// The distance within which two presses are at the same place, in pixels: a hand is not quite still.
+/// The maximum distance of two presses that count as being at the same place, in pixels. The pointer may move slightly between
+/// the clicks of a double click.
 const MAX_DISTANCE: u32 = 8;
 const PRESSED: &str = "button, a, summary, label, input, select, textarea";
 
@@ -20,7 +21,7 @@ struct Press {
     on: Element,
     place: (i32, i32),
     at: f64,
-    /// Whether the system counts it as part of a double click with the press before.
+    /// Whether the system counts this press as part of a double click with the previous press.
     is_repeated: bool,
 }
 
@@ -36,7 +37,7 @@ thread_local! {
 pub fn follow() {
     LISTENING.with(|listening| {
         listening.get_or_init(|| {
-            // Touches also fire these events, and the pressed element gets the focus between them.
+            // Touches also fire mouse events. The pressed element gets the focus between `mousedown` and `mouseup`.
             listen("mousedown", |event| {
                 // Other buttons open a menu, and the page may not receive the release.
                 if number(event, "button") == Some(0.0) {

@@ -45,8 +45,7 @@ fn event_age() -> Option<f64> {
     Some(now.call0(&performance).ok()?.as_f64()? - LAST.get()?)
 }
 
-/// Reads a property by name. Each function of `web_sys` that is used anywhere would add a line to the script that a visit
-/// loads first.
+/// Reads a property by name. A function of `web_sys` would add a line to the script that a visit loads first.
 pub(super) fn get(object: &JsValue, name: &str) -> Option<JsValue> {
     let found = Reflect::get(object, &name.into()).ok()?;
     (!found.is_undefined()).then_some(found)

@@ -27,7 +27,7 @@ pub async fn load(address: &str) -> bool {
     is_loaded
 }
 
-/// Returns whether a style sheet has rules. Some hosts reply with an HTML page if a file is missing, which has none.
+/// Returns whether a style sheet has rules. If a file is missing, some hosts reply with an HTML page, which contains no rules.
 fn has_rules(link: &HtmlLinkElement) -> bool {
     let sheet = link.sheet().and_then(|sheet| sheet.dyn_into().ok());
     let rules = sheet.and_then(|sheet: CssStyleSheet| sheet.css_rules().ok());

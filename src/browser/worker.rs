@@ -65,12 +65,13 @@ pub async fn stop() {
     let registered: Option<ServiceWorkerRegistration> = settled(container.get_registration()).await;
     if let Some(it) = &registered {
         for worker in [it.installing(), it.waiting(), it.active()] {
-            // Stops the worker from storing, so that no cache appears again. Fails only for a worker that no longer exists.
+            // Stops the worker from caching, so that it does not create a cache again. Fails only for a worker that no
+            // longer exists.
             let _ = worker.map(|worker| worker.post_message(&"drop".into()));
         }
     }
     if let Some(unregistered) = registered.and_then(|it| it.unregister().ok()) {
-        // If this fails, there is no worker.
+        // Fails only if there is no worker.
         let _ = JsFuture::from(unregistered).await;
     }
     let Ok(caches) = window().caches() else {

@@ -29,9 +29,9 @@ const CONCURRENCY: usize = 4;
 struct PendingOutput {
     /// The name of its copy in this browser.
     copy: String,
-    /// The item in the batch, from 0.
+    /// The index of the item in the batch, from 0.
     index: usize,
-    /// The output of the item, from 1.
+    /// The number of the output within the item, from 1.
     n: usize,
     url: String,
     title: String,
@@ -71,8 +71,8 @@ impl PendingOutput {
             .get("seed")
             .filter(|seed| !seed.is_null());
         let seed = seed.map(control::text);
-        let how = (&task.model, seed.as_deref());
-        file_name::dated(taken, &created.day.iso(), how, self.n, &extension)
+        let settings = (&task.model, seed.as_deref());
+        file_name::dated(taken, &created.day.iso(), settings, self.n, &extension)
     }
 }
 
@@ -91,7 +91,7 @@ pub fn manifest(batch: &Batch, tasks: &[&Task]) -> Manifest {
     manifest
 }
 
-/// Fetches every output, from its address or else from its copy, and packs them with the manifest, as JSON and as CSV. The
+/// Fetches every output, from its address or else from its copy, and packs the files with the manifest as JSON and as CSV. The
 /// manifest lists missing outputs with the reason. `names`: names of the items that distinguish them.
 ///
 /// # Errors

@@ -48,7 +48,7 @@ impl Progress {
     }
 }
 
-/// Long enough for the browser to show a message, in milliseconds.
+/// A delay that is long enough for the browser to show a message, in milliseconds.
 const SHOWN_MS: u32 = 30;
 
 /// Packs every task and batch of this browser, and its copies of outputs if `with_outputs` is set.
@@ -180,7 +180,7 @@ pub async fn import(
     result.tasks = tasks.len() - known.len();
     if result.tasks > 0 {
         on_progress(Progress::Storing(result.tasks));
-        // Storing thousands of tasks blocks the page, so the message must be visible before.
+        // Storing thousands of tasks blocks the page, so the message must be shown first.
         TimeoutFuture::new(SHOWN_MS).await;
     }
     let keys: HashSet<&TaskKey> = tasks.iter().map(|task| &task.key).collect();
@@ -194,7 +194,8 @@ pub async fn import(
         Batches::new(all).take_in(batch);
     }
     runner.import(tasks);
-    // Waits until the tasks are stored: the import must not report success for tasks that closing the page would lose.
+    // Waits until the tasks are stored: the import must not report success for tasks that would be lost if
+    // the page were closed.
     if let Err(error) = runner.written().await {
         return Err(format!("Not stored: this browser {}.", error.reason()));
     }
@@ -235,7 +236,7 @@ async fn import_outputs(
         let is_media = OutputKind::of_mime(&output.mime) != OutputKind::Other;
         let mime = if is_media { output.mime.as_str() } else { "" };
         let is_favorite = favorites.contains(&output.output);
-        // Checked before the file is unpacked.
+        // The space is checked before the file is unpacked.
         let needs_space = !is_favorite && !is_stored;
         if needs_space
             && archive
@@ -299,7 +300,7 @@ fn account_names() -> AccountNames {
         .unwrap_or_default()
 }
 
-/// Gives each account of the tasks a name by which this browser recognizes it later. If storage is unavailable, the browser
+/// Names each account of the tasks, so that this browser recognizes the account later. If storage is unavailable, the browser
 /// will not recognize its own export.
 fn name_accounts(tasks: &[&Task], origin: &str) -> AccountNames {
     let before = account_names();

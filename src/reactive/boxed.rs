@@ -1,9 +1,9 @@
 //! Wrappers that give all closures of one kind the same type.
 //!
-//! Leptos generates code for every type that it renders, tracks or runs, and every closure has a type of its own. Closures
+//! Leptos generates code for every type that it renders, tracks or runs, and every closure has its own type. Closures
 //! wrapped here share one type, so that the code exists once. With plain closures in all of these functions, the
-//! compressed files of a release build were larger: the first one by 1.8 %, the deferred one by 2.8 %, that of the pages
-//! by 7.5 %.
+//! compressed files of a release build were larger: the first by 1.8 %, the second by 2.8 %, and the third by
+//! 7.5 %.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -13,8 +13,7 @@ use leptos::prelude::*;
 
 /// A part of the page that is rebuilt whenever a signal that it reads changes.
 ///
-/// This is the same as a closure in `view!`, but all of them share one type, so that the code that renders them exists only
-/// once.
+/// Does the same as a closure in `view!`, but all parts share one type, so that the code that renders them exists only once.
 pub fn dynamic(view: impl Fn() -> AnyView + Send + Sync + 'static) -> AnyView {
     boxed(ViewFn::from(view))
 }

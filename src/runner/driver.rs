@@ -1,4 +1,4 @@
-//! Runs the engine: executes its commands, passes it the responses, and runs its next step when that is due.
+//! Drives the engine: runs each step when it is due, executes its commands, and passes responses to it.
 
 use std::collections::HashSet;
 
@@ -29,7 +29,7 @@ use stored_outputs::keys_with_data;
 
 mod stored_outputs;
 
-/// How many records a step of the engine may write immediately. If there are more, those that no call depends on are
+/// How many records a step of the engine may write immediately. If there are more, the records that no call depends on are
 /// written later, so that the page stays responsive.
 const MAX_INLINE_WRITES: usize = 100;
 
@@ -62,7 +62,7 @@ struct State {
     storing_count: usize,
 }
 
-/// The tasks that one step of the engine has changed.
+/// The tasks that a step of the engine has changed and that must be saved.
 #[derive(Default)]
 struct Saved {
     tasks: Vec<Task>,
@@ -108,8 +108,8 @@ impl Driver {
     }
 
     /// Reads the engine. Returns `None` after the app was unmounted.
-    pub fn with_engine<T>(self, look: impl FnOnce(&Engine) -> T) -> Option<T> {
-        self.state.try_with_value(|state| look(&state.engine))
+    pub fn with_engine<T>(self, read: impl FnOnce(&Engine) -> T) -> Option<T> {
+        self.state.try_with_value(|state| read(&state.engine))
     }
 
     /// Changes the engine without running a step. Returns `None` after the app was unmounted.
@@ -117,15 +117,15 @@ impl Driver {
         self.state.try_update_value(|state| act(&mut state.engine))
     }
 
-    /// Changes the engine, and executes the commands that follow.
+    /// Changes the engine, and executes the resulting commands.
     pub fn change(self, act: impl FnOnce(&mut Engine)) {
         if self.update(act).is_some() {
             self.pump();
         }
     }
 
-    /// Merges and shows tasks that were read from storage or received from another tab. Does not write them: the leading
-    /// tab does, and may have written something newer, such as a task's id.
+    /// Merges and shows tasks that were read from storage or received from another tab. Does not write them,
+    /// because the leading tab does so, and may have written newer records, for example with a task's id.
     pub fn merge_remote(self, tasks: Vec<Task>) {
         let known = self.update(|engine| {
             let merge = |task: Task| {
@@ -247,8 +247,8 @@ impl Driver {
         }
     }
 
-    /// Writes the changed records. Those that calls depend on are always written immediately, in one transaction, and the
-    /// calls wait until it ends.
+    /// Writes the changed records. Records that calls depend on are always written immediately, in one transaction, and the
+    /// calls wait until the transaction is complete.
     fn write_saved(self, mut saved: Vec<Task>, calls: &[Call]) -> Shared<Written> {
         let required: HashSet<&TaskKey> = calls.iter().flat_map(Call::write_first).collect();
         self.add_missing(&mut saved, &required);
@@ -277,7 +277,7 @@ impl Driver {
         saved.extend(missing.unwrap_or_default());
     }
 
-    /// Writes the deferred records in their present state: a call may have written some of them meanwhile. Also called
+    /// Writes the deferred records in their present state: a call may have written some of them in the meantime. Also called
     /// when the page is hidden, because it may be closed then.
     pub fn write_deferred(self) {
         let rest = self.state.try_update_value(|state| {
@@ -346,12 +346,12 @@ impl Driver {
                 return;
             }
         }
-        // Meanwhile another tab may have taken over and sent these tasks, or the write may have failed so that the user's
-        // consent is needed.
+        // In the meantime, another tab may have taken over and sent these tasks, or the write may have failed, so that the
+        // user's consent is needed.
         self.tabs.check();
         let leads = generation.is_some() && self.tabs.generation() == generation;
         let needs_consent = self.with_engine(Engine::needs_storage_consent) != Some(false);
-        // Settings may have changed meanwhile. A call for one service must not be sent to another one, or with another
+        // The settings may have changed in the meantime. A call for one service must not be sent to another one, or with another
         // account's token.
         let is_same_account = untrack(|| self.session.account()) == call.account;
         let address = self.session.settings_untracked().address;
@@ -372,8 +372,8 @@ impl Driver {
         }
         let is_unreachable = |error: &ApiError| error.is_unreachable();
         if matches!(answer, Err(ApiError::Network { .. })) {
-            // The browser aborts the calls of a page that is being closed while the page still runs. The wait keeps such a
-            // page from recording an outage; the next page finds out that this one was closed.
+            // When a page is closed, the browser aborts its calls while the page still runs. The wait prevents such a page from
+            // recording an outage.
             TimeoutFuture::new(LEAVING_MS).await;
         }
         if call.kind == CallKind::Generate && answer.as_ref().is_err_and(is_unreachable) {

@@ -45,8 +45,8 @@ impl Parts {
 
     fn handle_as_leader(self, message: TabMessage) {
         match message {
-            // A late message of a previous leader. It may contain the id that this tab found missing, or the id of a task
-            // that was sent again since.
+            // A late message from a previous leader. It may bring the task id that this tab was missing, or the id of a task
+            // that has since been sent again.
             TabMessage::Task(task)
                 if task.key.is_late() || self.tasks.task(&task.key).is_some() =>
             {
@@ -63,17 +63,17 @@ impl Parts {
                 });
                 self.driver.probe_service();
             }
-            TabMessage::TakenIn(tasks) => {
+            TabMessage::Imported(tasks) => {
                 self.driver
                     .change(|engine| engine.import(tasks, clock::now()));
             }
             TabMessage::Act(..) | TabMessage::Favorite(..) => self.apply_request(message),
             TabMessage::Tick => self.driver.pump(),
             TabMessage::Wake => self.wake(),
-            TabMessage::Doubt => self.suspect_outage(),
+            TabMessage::ServiceUnreachable => self.suspect_outage(),
             TabMessage::CanLead => self.recovery.receive_offer(),
             TabMessage::CopyRequested(request) => self.cache.request(request),
-            // Also if this tab knows the task: it may have received the task before it led, and not have written it.
+            // Done even if this tab already knows the task: it may have received it as a follower and never written it.
             TabMessage::Unstored(task) => {
                 self.driver
                     .change(|engine| engine.insert_unstored(*task, clock::now()));
@@ -86,12 +86,12 @@ impl Parts {
         match message {
             TabMessage::Task(task) => self.merge_leader_task(*task),
             TabMessage::Removed(key) => self.drop_removed_task(&key),
-            // This tab may become the leader before they are sent.
+            // This tab may become the leader before the tasks are sent, and needs their secrets then.
             TabMessage::Submitted(tasks, secrets) => {
                 self.driver.update(|engine| engine.add_secrets(secrets));
-                // The leader can't store them.
+                // The leader can't store the tasks. If this tab can, it must replace the leader.
                 if self.status.leader_cannot_write() {
-                    self.recovery.know(tasks);
+                    self.recovery.add_unknown(tasks);
                     self.recovery.offer_to_lead();
                 }
             }
@@ -99,11 +99,11 @@ impl Parts {
                 self.tabs.reset_leader_watch();
                 self.status.set_leader_status(block_reason, storage_error);
                 self.recovery.offer_to_lead();
-                // There may have been no leader when they were sent first.
+                // There may have been no leader when these requests were first sent.
                 for message in self.tabs.take_unconfirmed_requests() {
                     self.tabs.send(&message);
                 }
-                // This may be a new leader.
+                // A new leader may not know the tasks that were cleared from storage.
                 spawn(self.recovery.hand_over());
             }
             TabMessage::Stored => spawn(async move {
@@ -127,7 +127,7 @@ impl Parts {
     /// Drops a task that the leader has removed.
     fn drop_removed_task(self, key: &TaskKey) {
         self.tabs.confirm_actions(key, None);
-        // Otherwise its record would be loaded again once this tab replaces the leader.
+        // The leader could not delete the record. This tab would load it again when it replaces the leader.
         if self.status.leader_cannot_write() {
             let files = self.driver.files_used_only_by(key);
             self.cache.delete_task(key, files);
@@ -172,7 +172,9 @@ impl Parts {
             TabMessage::ActOnBatch(batch, action, _) => self
                 .driver
                 .change(|engine| engine.act_on_batch(&batch, action, clock::now())),
-            TabMessage::Favorite(output, is) => self.set_favorite(&output, is),
+            TabMessage::Favorite(output, is_favorite) => {
+                self.set_favorite(&output, is_favorite);
+            }
             _ => {}
         }
     }

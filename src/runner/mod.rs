@@ -1,8 +1,8 @@
-//! Drives tasks, for the views. [`parts`] lists its parts: the tasks and their signals, the agreement between tabs on which
+//! Drives tasks for the views. [`parts`] lists the parts of the runner: the tasks and their signals, the agreement between tabs on which
 //! one leads, records in storage and their recovery, copies of outputs, and the driver of the engine, which is the only
 //! place where calls for tasks are made.
 //!
-//! It lives at the app's root, so that tasks continue when a view is removed.
+//! The runner lives at the app's root, so that tasks continue when a view is removed.
 
 use atelier_engine::outage::NoAccount;
 use atelier_engine::recovery::SUPERSEDED_REFUSAL;
@@ -45,11 +45,11 @@ mod tests;
 use parts::Parts;
 use tab_message::TabMessage;
 
-/// The key in `localStorage` of the time at which the newest task was created, in ms since 1970. IndexedDB may answer too
-/// late for that.
+/// The key in `localStorage` of the time at which the newest task was created, in ms since 1970. It is not in IndexedDB,
+/// which may answer after the first new task is created.
 const NEWEST: &str = "atelier.newest";
 
-/// The interval at which a visible follower sends its time.
+/// The interval at which a visible follower sends a tick to the leader, in milliseconds.
 const TICK_MS: u32 = 1_000;
 
 #[derive(Clone, Copy)]
@@ -79,7 +79,7 @@ impl Runner {
         }
     }
 
-    /// Loads the tasks of earlier visits and continues them, as long as the current owner lives, which is the root.
+    /// Loads the tasks of earlier visits and continues them as long as the current owner lives. Call this at the root.
     pub fn begin(self) {
         let session = self.session;
         let mut engine = Engine::new(session.account());
@@ -110,13 +110,13 @@ impl Runner {
                 engine.wake(now);
             });
         });
-        // Each run of the effect is an attempt to reach the service, so it must not run for other settings.
+        // Each run of the effect is an attempt to reach the service. The memo prevents runs when other settings change.
         let address = memo(move || session.settings().address);
         effect(move || {
             let address = address.get();
-            let said = session.idempotency_of(&address);
+            let support = session.idempotency_of(&address);
             let address = address.to_string();
-            driver.change(|engine| engine.set_idempotency(&address, said, clock::now()));
+            driver.change(|engine| engine.set_idempotency(&address, support, clock::now()));
             driver.probe_service();
         });
         lifecycle::on_change(move || {
@@ -141,10 +141,10 @@ impl Runner {
 
     /// Returns the creation time for a task that is created now.
     pub fn created(&self) -> Millis {
-        let noted = LocalStore::Browser.read(NEWEST);
-        let noted = noted.and_then(|noted| noted.parse().ok());
-        let created = history::created(clock::now(), self.parts().tasks.newest(), noted);
-        // If the browser refuses, the listed tasks have it.
+        let stored = LocalStore::Browser.read(NEWEST);
+        let stored = stored.and_then(|stored| stored.parse().ok());
+        let created = history::created(clock::now(), self.parts().tasks.newest(), stored);
+        // If the browser refuses to store the time, the newest listed task still has it.
         LocalStore::Browser.write(NEWEST, &created.to_string());
         created
     }
@@ -166,21 +166,24 @@ impl Runner {
 
     /// Submits the input of a failed task again, as a new task that replaces it. Returns its key.
     pub fn retry(&self, key: &TaskKey) -> Option<TaskKey> {
-        let task = self.again(key)?;
+        let task = self.new_attempt(key)?;
         let key = task.key.clone();
         self.submit_tasks(vec![task]);
         Some(key)
     }
 
-    /// As [`Runner::retry`], for several tasks. Returns how many are submitted.
+    /// Does the same as [`Runner::retry`] for several tasks. Returns the number of submitted tasks.
     pub fn retry_all(&self, keys: &[TaskKey]) -> usize {
-        let tasks: Vec<Task> = keys.iter().filter_map(|key| self.again(key)).collect();
+        let tasks: Vec<Task> = keys
+            .iter()
+            .filter_map(|key| self.new_attempt(key))
+            .collect();
         let count = tasks.len();
         self.submit_tasks(tasks);
         count
     }
 
-    /// Whether this tab submits nothing any more, because a newer version has taken over. Shows a notice then.
+    /// Returns whether this tab submits nothing any more, because a newer version has taken over. If so, shows a notice.
     pub fn refuses_to_send(&self) -> bool {
         let refuses = untrack(|| self.is_superseded());
         if refuses {
@@ -190,13 +193,13 @@ impl Runner {
         refuses
     }
 
-    /// Whether tasks can be submitted. Shows a notice if not.
+    /// Returns whether tasks can be submitted. If not, shows a notice.
     pub fn can_send(&self) -> bool {
         if self.refuses_to_send() {
             return false;
         }
-        let has = untrack(|| self.session.has_credentials());
-        let why = match has {
+        let has_credentials = untrack(|| self.session.has_credentials());
+        let why = match has_credentials {
             Some(true) => return true,
             Some(false) => {
                 let missing = untrack(|| self.session.missing_credentials());
@@ -209,7 +212,9 @@ impl Runner {
         false
     }
 
-    fn again(&self, key: &TaskKey) -> Option<Task> {
+    /// Creates the task of a new attempt with the same input. Returns `None` if the task is unknown. Also returns
+    /// `None`, and shows a notice, if tasks can't be submitted.
+    fn new_attempt(&self, key: &TaskKey) -> Option<Task> {
         if !self.can_send() {
             return None;
         }
@@ -217,7 +222,7 @@ impl Runner {
         if untrack(|| self.asks_for_secrets(&old, false)) {
             return None;
         }
-        // The key of a removed attempt is taken as long as the removal can be undone.
+        // A removed attempt still uses its key as long as the removal can be undone.
         let is_free = |key: &TaskKey| {
             let known = self.task(key);
             known.is_none_or(|task| task.with_untracked(|task| task.removed.is_none()))
@@ -242,20 +247,20 @@ impl Runner {
     pub fn submit_tasks(&self, mut tasks: Vec<Task>) {
         self.with_tasks(|known| lineage::trace(&mut tasks, known));
         let secrets = self.take_secrets(&mut tasks);
-        let told = self.unless_leading(|| TabMessage::Submitted(tasks.clone(), secrets.clone()));
+        let message = self.unless_leading(|| TabMessage::Submitted(tasks.clone(), secrets.clone()));
         let submit = |engine: &mut Engine, now| {
             engine.add_secrets(secrets);
             engine.submit(tasks, now);
         };
-        self.change_and_tell(submit, told);
+        self.change_and_tell(submit, message);
         // If all tasks wait for the service, checks now whether it is available again.
         self.parts().driver.probe_service();
     }
 
-    /// Adds tasks from the history of another browser. None of them is submitted.
+    /// Adds tasks from the history of another browser. They are never submitted.
     pub fn import(&self, tasks: Vec<Task>) {
-        let told = self.unless_leading(|| TabMessage::TakenIn(tasks.clone()));
-        self.change_and_tell(|engine, now| engine.import(tasks, now), told);
+        let message = self.unless_leading(|| TabMessage::Imported(tasks.clone()));
+        self.change_and_tell(|engine, now| engine.import(tasks, now), message);
     }
 
     /// Waits until all tasks are stored.
@@ -267,12 +272,12 @@ impl Runner {
         self.parts().driver.written().await
     }
 
-    /// Performs an action of the user on a task. A follower leaves it to the leader.
+    /// Performs an action of the user on a task. A follower requests the action from the leader.
     pub fn act(&self, key: &TaskKey, action: Action) {
         self.act_on_all(std::slice::from_ref(key), action);
     }
 
-    /// As [`Runner::act`], for several tasks. Returns how many are affected.
+    /// Does the same as [`Runner::act`] for several tasks. Returns the number of affected tasks.
     pub fn act_on_all(&self, keys: &[TaskKey], action: Action) -> usize {
         let Parts { driver, tabs, .. } = self.parts();
         // A resubmission with another secret would be another request.
@@ -308,15 +313,15 @@ impl Runner {
         }
     }
 
-    /// Polls at once, as far as the limits allow, in the tab that makes the calls.
+    /// Polls all tasks immediately, as far as the rate limits allow. The tab that makes the calls does so.
     pub fn wake(&self) {
         self.parts().wake();
         self.parts().tabs.send(&TabMessage::Wake);
     }
 
-    /// Reports that this tab can't reach the service. The leading tab checks it before it submits anything.
+    /// Reports that this tab can't reach the service. The leading tab checks the service before it submits anything.
     pub fn report_unreachable(&self) {
-        self.parts().tabs.send(&TabMessage::Doubt);
+        self.parts().tabs.send(&TabMessage::ServiceUnreachable);
     }
 
     /// Records that the service has accepted the current credentials.
@@ -337,16 +342,16 @@ impl Runner {
     }
 
     /// Changes the engine of this tab, and then notifies the other tabs.
-    fn change_and_tell(&self, act: impl FnOnce(&mut Engine, Millis), told: Option<TabMessage>) {
+    fn change_and_tell(&self, act: impl FnOnce(&mut Engine, Millis), message: Option<TabMessage>) {
         let Parts { driver, tabs, .. } = self.parts();
         driver.change(|engine| act(engine, clock::now()));
-        if let Some(told) = told {
-            tabs.send(&told);
+        if let Some(message) = message {
+            tabs.send(&message);
         }
     }
 
     /// Returns the message for the leader; `None` if this tab leads.
-    fn unless_leading(&self, told: impl FnOnce() -> TabMessage) -> Option<TabMessage> {
-        (!self.parts().tabs.leads()).then(told)
+    fn unless_leading(&self, message: impl FnOnce() -> TabMessage) -> Option<TabMessage> {
+        (!self.parts().tabs.leads()).then(message)
     }
 }

@@ -80,6 +80,7 @@ enum Job {
 }
 
 impl Queue {
+    /// Stores the tasks whose copies are still to be made, for the next leader.
     fn remember(&self) {
         let last = Deletion::last();
         let requests = self.pending.iter().chain(&self.postponed);
@@ -107,13 +108,15 @@ impl OutputCache {
         }
     }
 
-    /// Records that the user wants copies of all existing outputs. [`CopyRequest::All`] starts to make them. Called only in
-    /// the tab in which the user has asked for them: when the leader receives the request, it may already be cancelled.
+    /// Records that the user wants copies of all existing outputs. [`CopyRequest::All`] starts to make them. Must be
+    /// called only in the tab in which the user has asked for the copies: when the leader receives the request, the user may
+    /// already have cancelled it.
     pub fn request_all(self) {
         earlier::request();
     }
 
-    /// Adds a request to the queue. Only the leader executes it. A follower keeps it, because there may be no leader yet.
+    /// Adds a request to the queue. Only the leader executes it. A follower keeps it, because this tab may become
+    /// the leader.
     pub fn request(self, copies: CopyRequest) {
         if copies == CopyRequest::All {
             return self.request_earlier();
@@ -131,7 +134,7 @@ impl OutputCache {
     /// Adds the requests that the previous leader has not executed. Called when this tab becomes the leader.
     pub fn take_over(self) {
         self.queue.update_value(|queue| {
-            // Read before the tasks: a deletion of all copies forgets the tasks before it is marked.
+            // Must be read before the tasks: when all copies are deleted, the tasks are forgotten before the deletion is marked.
             let deletion = Deletion::last();
             let mut remaining = wanted::remembered();
             remaining.retain(|task| self.has_just_finished(task));
@@ -158,8 +161,8 @@ impl OutputCache {
         }
     }
 
-    /// Returns whether the task has finished within [`MAX_AGE`]. Outputs that could not be fetched for that long are not
-    /// requested at every visit.
+    /// Returns whether the task has finished within [`MAX_AGE`]. Older outputs that still can't be fetched are not requested
+    /// again at every visit.
     fn has_just_finished(self, key: &TaskKey) -> bool {
         clock::now().saturating_sub(self.finished(key)) < MAX_AGE
     }
@@ -244,7 +247,7 @@ impl OutputCache {
     pub fn delete_all(self) {
         earlier::cancel();
         wanted::forget();
-        // Marked last, because readers check the mark first.
+        // Marked last, because other tabs read the mark before they read the requests.
         Deletion::mark();
         thumbnails::clear();
         spawn(async move {

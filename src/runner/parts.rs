@@ -65,10 +65,10 @@ impl Parts {
             return;
         }
         is_open.set(true);
-        // The leader may have reported before that it can't write.
+        // The leader may have reported that it can't write before this tab had read the stored tasks.
         self.recovery.offer_to_lead();
         if untrack(|| self.status.is_superseded()) {
-            // This version must not send the tasks of a newer one, which it may not understand fully.
+            // This version must not send the tasks of a newer version, because it may not understand them fully.
             return;
         }
         self.tabs
@@ -92,7 +92,7 @@ impl Parts {
         if self.records.is_gone() {
             return;
         }
-        // Leadership may have been lost meanwhile.
+        // Leadership may have been lost in the meantime.
         self.tabs.check();
         let Some(deferred) = self.tabs.lead(generation) else {
             return;
@@ -106,8 +106,8 @@ impl Parts {
         });
         let deferred: Vec<_> = deferred.collect();
         let own_requests = self.tabs.take_unconfirmed_requests();
-        // Storage can't be read, or the previous leader could not write the tasks that it sent, or it was closed before it
-        // wrote cleared records again.
+        // The stored tasks are incomplete if storage can't be read, if the previous leader could not write the tasks that it
+        // sent, or if it was closed before it wrote cleared records again.
         let is_unwritten = self.recovery.is_unwritten();
         let is_incomplete = stored.is_err() || self.status.leader_cannot_write() || is_unwritten;
         self.driver.change(|engine| {
@@ -124,7 +124,7 @@ impl Parts {
             if self.session.is_refused() {
                 engine.credentials_refused(now);
             } else {
-                // Another tab may have found out that the service accepts them now.
+                // Another tab may have found out that the service accepts the credentials now.
                 engine.credentials_changed(now);
             }
             // Actions are executed before anything is sent: the user may have cancelled a task.
@@ -148,13 +148,13 @@ impl Parts {
             });
             self.records.store_missing_batches(&batches);
         }
-        // Tasks may wait for an unreachable service, which no other tab probes any more.
+        // Tasks may wait for an unreachable service, and only the leader probes it.
         self.session.ask_again();
-        // If the credentials were refused, the user has to act first.
+        // If the service has refused the credentials, the user has to enter new ones first.
         if !self.session.is_refused() {
             self.driver.probe_service();
         }
-        // Actions that were executed above have no further effect.
+        // Actions on tasks and batches were executed above. Executing them again has no effect.
         for message in own_requests {
             self.apply_request(message);
         }
@@ -170,7 +170,7 @@ impl Parts {
         self.driver.tidy_files();
     }
 
-    /// Polls all tasks at once, and checks whether an unreachable service is back.
+    /// Polls all tasks immediately, and checks whether an unreachable service is back.
     pub fn wake(self) {
         if !lifecycle::is_online() {
             spawn(self.probe_without_network());
@@ -180,8 +180,8 @@ impl Parts {
         self.driver.change(|engine| engine.wake(clock::now()));
     }
 
-    /// Requests the list of models although the browser has no network. A service on this machine can be reached anyway,
-    /// and then the page does not count as offline.
+    /// Requests the list of models although the browser has no network. If the service responds, it runs on this machine, and
+    /// the page does not count as offline.
     async fn probe_without_network(self) {
         let address = self.session.settings_untracked().address;
         let answer = http::get_models(&address.url(path::MODELS)).await;

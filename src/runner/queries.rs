@@ -57,7 +57,7 @@ impl Runner {
         self.with_sending(|sending| waits_for_user(task, sending))
     }
 
-    /// Returns how long the present attempt has taken, without the time that it waited for the user; tracked.
+    /// Returns the duration of the present attempt, without the time that it has waited for the user; tracked.
     pub fn elapsed(&self, task: &Task, now: Millis) -> Option<Millis> {
         self.with_sending(|sending| elapsed(task, sending, now))
     }
@@ -67,11 +67,11 @@ impl Runner {
         self.with_sending(|sending| not_asked_reason(task, sending))
     }
 
-    fn with_sending<T>(&self, look: impl FnOnce(SendingState<'_>) -> T) -> T {
+    fn with_sending<T>(&self, act: impl FnOnce(SendingState<'_>) -> T) -> T {
         let block_reason = self.parts().status.block_reason();
         let block_reason = block_reason.read();
         let session = &self.session;
-        look(SendingState {
+        act(SendingState {
             account: &session.account(),
             access: match (session.has_credentials(), session.missing_credentials()) {
                 (Some(false), Some(missing)) => Access::Missing(missing),
@@ -103,7 +103,7 @@ impl Runner {
         self.parts().tasks.task(key)
     }
 
-    /// Returns the batch of a task and its position there; not tracked. `None` if the task is unknown or has no batch.
+    /// Returns the batch of a task and the task's position in it; not tracked. `None` if the task is unknown or has no batch.
     pub fn place_of(&self, key: &TaskKey) -> Option<BatchPlace> {
         self.task(key)?.with_untracked(|task| task.batch.clone())
     }
@@ -114,16 +114,16 @@ impl Runner {
     }
 
     /// Calls a function with all tasks, in no particular order; not tracked.
-    pub fn with_tasks<T>(&self, look: impl FnOnce(&[&Task]) -> T) -> T {
-        self.parts().tasks.with_tasks(look)
+    pub fn with_tasks<T>(&self, act: impl FnOnce(&[&Task]) -> T) -> T {
+        self.parts().tasks.with_tasks(act)
     }
 
     /// Calls a function with these tasks, in this order; not tracked.
-    pub fn with_tasks_of<T>(&self, keys: &[TaskKey], look: impl FnOnce(&[&Task]) -> T) -> T {
+    pub fn with_tasks_of<T>(&self, keys: &[TaskKey], act: impl FnOnce(&[&Task]) -> T) -> T {
         let tasks: Vec<_> = keys.iter().filter_map(|key| self.task(key)).collect();
         let tasks: Vec<_> = tasks.iter().map(|task| task.read_untracked()).collect();
         let tasks: Vec<&Task> = tasks.iter().map(|task| &**task).collect();
-        look(&tasks)
+        act(&tasks)
     }
 
     /// Tracks that tasks are added, removed or enter another phase.
@@ -131,7 +131,7 @@ impl Runner {
         self.parts().tasks.track_phases();
     }
 
-    /// Tracks the same, and also the labels of the tasks' states.
+    /// Tracks the same changes as [`Runner::track_phases`], and also the labels of the tasks' states.
     pub fn track_labels(&self) {
         self.parts().tasks.track_labels();
     }
@@ -147,8 +147,8 @@ impl Runner {
     }
 
     /// Returns the newest outputs of a kind as pairs of name and address, without duplicates; tracked.
-    pub fn recent_outputs(&self, kind: OutputKind, most: usize) -> Vec<(String, String)> {
-        self.parts().tasks.recent_outputs(kind, most)
+    pub fn recent_outputs(&self, kind: OutputKind, max_count: usize) -> Vec<(String, String)> {
+        self.parts().tasks.recent_outputs(kind, max_count)
     }
 
     /// Returns the last retry of a task, or the task itself if there is none; tracked.
@@ -166,7 +166,7 @@ impl Runner {
         self.parts().stopped.is_stopped_here(batch)
     }
 
-    /// Returns the tasks of a batch that were taken back and are in no table yet, as far as this tab knows; not tracked.
+    /// Returns the tasks of a batch that were taken back and that this tab has not yet added to its table; not tracked.
     pub fn taken_back(&self, batch: &Batch) -> Vec<Task> {
         self.parts().stopped.taken_back(batch)
     }
@@ -176,8 +176,8 @@ impl Runner {
         self.parts().stopped.hand_over(tasks);
     }
 
-    /// Deletes the records of tasks that are in a table again. To be called once the table is stored: if it can't be, the
-    /// next visit needs the records.
+    /// Deletes the records of tasks that are in a table again. Must be called after the table is stored: if the table
+    /// can't be stored, the next visit needs the records.
     pub fn mark_handed_over(&self, tasks: &[Task]) {
         let keys: Vec<TaskKey> = tasks.iter().map(|task| task.key.clone()).collect();
         self.act_on_all(&keys, Action::Delete);
@@ -273,8 +273,8 @@ impl Runner {
         })
     }
 
-    /// Returns the positions of a batch's items for which this tab knows tasks or tasks are stored. A page that is closed
-    /// now may have stored tasks that this tab does not know.
+    /// Returns the positions of the items of a batch whose tasks are stored or known to this tab. A page that has since
+    /// been closed may have stored tasks that this tab does not know.
     ///
     /// # Errors
     ///
@@ -286,7 +286,7 @@ impl Runner {
         Ok(items)
     }
 
-    /// Stores a batch's record, and sends it to the other tabs. The write starts at the call.
+    /// Stores a batch's record, and sends it to the other tabs. The write starts before this function returns.
     pub fn keep_batch(&self, key: &BatchKey, text: String) {
         self.parts().batches.store(key, text);
     }
@@ -311,8 +311,8 @@ impl Runner {
         self.parts().records.delete_batch(key);
     }
 
-    /// Records that an output is shown, so that its copy is evicted later, and makes a copy if there is none. To be called
-    /// once per visit.
+    /// Records that an output is shown, so that its copy is evicted later than others, and makes a copy if there is none.
+    /// Must be called once per visit.
     pub fn shown(&self, output: String) {
         self.request_copies(CopyRequest::Output(output));
     }
@@ -323,7 +323,7 @@ impl Runner {
         self.request_copies(CopyRequest::All);
     }
 
-    /// Evicts copies above the limit. To be called when the user has changed the limit.
+    /// Evicts copies above the limit. Must be called when the user has changed the limit.
     pub fn fit_copies_into_limit(&self) {
         self.request_copies(CopyRequest::Evict);
     }
@@ -349,7 +349,7 @@ impl Runner {
         self.parts().cache.copy(output).await
     }
 
-    /// Returns the facts about all copies of outputs.
+    /// Returns the records about all copies of outputs.
     ///
     /// # Errors
     ///

@@ -10,10 +10,10 @@ use serde_json::{Map, Value};
 use crate::browser::clock;
 use crate::browser::local::LocalStore;
 
-/// The key of the ends of the limits, by the services' addresses.
+/// The key of the times at which the limits end, by the address of the service.
 const WAITS: &str = "atelier.waits";
 
-/// The key of the beginnings of the limits. They have their own key because earlier versions read [`WAITS`] as well.
+/// The key of the times at which the limits began. They are not stored under [`WAITS`], because earlier versions read it.
 const SINCE: &str = "atelier.waits.since";
 
 /// Returns the stored limits that have not ended.
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[wasm_bindgen_test]
-    fn unknown_formats_are_no_limits() {
+    fn limits_in_unknown_formats_are_ignored() {
         for odd in [
             "",
             "{",

@@ -28,11 +28,11 @@ pub(super) struct Records {
 
 #[derive(Default)]
 struct State {
-    /// `None` unless it is open.
+    /// `None` unless storage is open.
     storage: Option<Rc<Storage>>,
     /// The number of the current or last connection. Failures of earlier connections are ignored.
     connection: u64,
-    /// Whether it is being opened.
+    /// Storage is being opened.
     is_opening: bool,
     /// Records whose deletion has not succeeded yet.
     undeleted: Vec<(Store, String)>,
@@ -67,7 +67,7 @@ impl Records {
         self.state.try_with_value(|state| state.storage.clone())?
     }
 
-    /// Whether the page was removed, which only tests do.
+    /// Returns whether the app was unmounted, which only tests do.
     pub fn is_gone(self) -> bool {
         self.state.is_disposed()
     }
@@ -98,7 +98,7 @@ impl Records {
         match select(opening.boxed_local(), TimeoutFuture::new(OPEN_TIMEOUT_MS)).await {
             Either::Left((opened, _)) => opened,
             Either::Right((_, opening)) => {
-                // It may still open, for example when another tab no longer blocks it. A retry finds it open then.
+                // Storage may still open, for example when another tab no longer blocks it. A retry then finds it open.
                 spawn(async move {
                     let _ = opening.await;
                 });
@@ -162,7 +162,7 @@ impl Records {
                 agreeing(unread, "it is", "they are"),
             ));
         }
-        // These tasks were removed, but their records are not deleted yet.
+        // Leaves out removed tasks whose records are not deleted yet.
         let undeleted = self
             .state
             .try_with_value(|state| state.undeleted.clone())
@@ -171,8 +171,8 @@ impl Records {
         Ok(tasks)
     }
 
-    /// Writes tasks. The transaction begins at the call, so later writes can't overtake it. Does nothing while storage is
-    /// closed; everything is written when it opens.
+    /// Writes tasks. The transaction begins before this function returns, so later writes can't overtake it. Does nothing
+    /// while storage is closed; everything is written when it opens.
     pub fn write(self, tasks: &[Task]) -> Written {
         let Some(storage) = self.storage() else {
             return async { Ok(()) }.boxed_local();
@@ -217,7 +217,7 @@ impl Records {
         written.boxed_local()
     }
 
-    /// Stores a batch. The transaction begins at the call.
+    /// Stores a batch. The transaction begins before this function returns.
     pub fn store_batch(self, key: &BatchKey, text: String) {
         let record = (Store::Batches, key.0.clone(), JsValue::from_str(&text));
         self.remember_batch(key, text);
@@ -226,7 +226,7 @@ impl Records {
         };
         let written = self.watched(storage.put(&[record]));
         spawn(async move {
-            // After a failure, it is written when storage works again.
+            // After a failure, the batch is written when storage works again.
             let _ = written.await;
         });
     }
@@ -262,8 +262,8 @@ impl Records {
         undeleted.unwrap_or_default()
     }
 
-    /// Stores those of these batches that this tab knows and storage lacks, because their own tab could not store them. A stored
-    /// batch may be newer, and is left alone.
+    /// Of these batches, stores the ones that this tab knows but that are missing from storage because the tab that created
+    /// them could not write. Stored batches stay unchanged, because they may be newer.
     pub fn store_missing_batches(self, batches: &HashSet<BatchKey>) {
         let known = self.state.with_value(|state| {
             let known = state
@@ -276,7 +276,7 @@ impl Records {
         spawn(async move {
             for (key, text) in known {
                 let Some(storage) = self.storage() else {
-                    return; // They are written when storage works.
+                    return; // The batches are written when storage works.
                 };
                 if matches!(storage.get(Store::Batches, &key.0).await, Ok(None)) {
                     self.store_batch(&key, text);
@@ -291,12 +291,13 @@ impl Records {
             .update_value(|state| drop(state.batches.remove(key)));
         let deleted = self.delete(vec![(Store::Batches, key.0.clone())]);
         spawn(async move {
-            // After a failure, it is deleted when storage works again.
+            // After a failure, the batch is deleted when storage works again.
             let _ = deleted.await;
         });
     }
 
-    /// Deletes records. They count as deleted at once, because storage may fail now and be read later.
+    /// Deletes records. They are treated as deleted immediately: if storage fails now and is read again later, they must not
+    /// reappear.
     pub fn delete(self, records: Vec<(Store, String)>) -> Written {
         self.state
             .update_value(|state| state.undeleted.extend_from_slice(&records));

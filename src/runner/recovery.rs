@@ -29,11 +29,11 @@ pub(super) struct Recovery {
     handed_over: StoredValue<Option<usize>, LocalStorage>,
 }
 
-/// How often to check whether the submissions in progress have ended.
+/// The interval of checks whether the submissions in progress have ended, in milliseconds.
 const SENDING_POLL_MS: u32 = 200;
 
-/// How long to wait for the answer of a tab that receives all tasks, before this one continues to lead. Thousands of
-/// records take a second or two.
+/// How long to wait for the answer of the tab that receives all tasks, in milliseconds. After that, this tab continues to
+/// lead. Writing thousands of records takes a second or two.
 const ANSWER_TIMEOUT_MS: u32 = 5_000;
 
 impl Recovery {
@@ -74,7 +74,7 @@ impl Recovery {
         }
     }
 
-    /// Whether storage was read. After that, a task that is not known does not exist.
+    /// Returns whether storage was read. If so, a task that is unknown does not exist.
     pub fn has_read_tasks(self) -> bool {
         let has_read = self.decision.try_with_value(recovery::Recovery::has_worked);
         has_read == Some(true)
@@ -98,19 +98,19 @@ impl Recovery {
         let stored = self.records.read_all().await?;
         self.driver.merge_remote(stored);
         self.cache.has_changed();
-        // A leader continues the tasks that are new to it.
+        // If this tab leads, it continues the tasks that it has just loaded.
         self.driver.change(|_| {});
         Ok(())
     }
 
-    /// Loads the stored tasks that this tab does not know. Of the others it has a newer state.
+    /// Loads the stored tasks that this tab does not know. This tab has newer versions of the others.
     pub async fn merge_unknown(self) {
-        // If storage can't be read now, it is read once this tab's own storage works.
-        self.know(self.records.read_all().await.unwrap_or_default());
+        // If this fails, storage is read again once it works in this tab.
+        self.add_unknown(self.records.read_all().await.unwrap_or_default());
     }
 
     /// Adds the tasks that this tab does not know.
-    pub fn know(self, mut tasks: Vec<Task>) {
+    pub fn add_unknown(self, mut tasks: Vec<Task>) {
         self.driver
             .with_engine(|engine| tasks.retain(|task| engine.task(&task.key).is_none()));
         self.driver.merge_remote(tasks);
@@ -125,8 +125,8 @@ impl Recovery {
         }
     }
 
-    /// Handles the offer of another tab to lead. If this tab can't write, it sends all tasks to the other one, and stops
-    /// leading when nothing is being submitted.
+    /// Handles the offer of another tab to lead. If this tab can't write, it sends all tasks to the other tab, and gives
+    /// up leadership at the next offer if nothing is being submitted then.
     pub fn receive_offer(self) {
         if !self.tabs.leads() || untrack(|| self.status.own_storage_error()).is_none() {
             return;
@@ -143,7 +143,7 @@ impl Recovery {
         }
     }
 
-    /// Sends everything that storage may lack to the tab that offers to lead: the records of batches, the removed tasks,
+    /// Sends everything that may be missing in storage to the tab that offers to lead: the records of batches, the removed tasks,
     /// and every task with its secrets. Submits nothing until that tab answers.
     async fn hand_over_all(self) {
         self.driver
@@ -173,13 +173,13 @@ impl Recovery {
         }
     }
 
-    /// Sends the leader the tasks that this tab knows and that storage lacks since it was cleared: the other tabs that knew
-    /// them may be closed.
+    /// Sends the leader the tasks that this tab knows but that were cleared from storage. The other tabs that knew them may
+    /// be closed.
     pub async fn hand_over(self) {
         if !self.is_unwritten() || self.tabs.leads() {
             return;
         }
-        // If storage can't be read now, it is read once this tab's own storage works.
+        // If this fails, storage is read again once it works in this tab.
         let Ok(stored) = self.records.read_all().await else {
             return;
         };
@@ -197,7 +197,7 @@ impl Recovery {
         }
     }
 
-    /// Handles a failed read or write: shows it, and retries until storage works.
+    /// Handles a failed read or write: shows the error, and retries until storage works.
     fn failed(self, error: StorageError) {
         let leads = self.tabs.leads();
         let had_worked = self.decision.try_update_value(|decision| {
@@ -222,7 +222,7 @@ impl Recovery {
         self.status.set_storage_error(Some(error));
     }
 
-    /// Starts to retry, unless that is in progress.
+    /// Starts to retry, unless retries are in progress.
     pub fn start(self) {
         let first = self
             .decision
@@ -265,7 +265,7 @@ impl Recovery {
         }
     }
 
-    /// Reads the stored tasks, and writes what this tab is responsible for: the batches that it knows and, if it leads, all
+    /// Reads the stored tasks, and writes the records for which this tab is responsible: the batches that it knows and, if it leads, all
     /// tasks.
     async fn write_again(self) -> Result<(), StorageError> {
         if self.records.storage().is_none() {
@@ -273,7 +273,7 @@ impl Recovery {
         } else {
             self.merge_stored().await?;
         }
-        // Another tab may lead by now, and have written something newer.
+        // Another tab may have become the leader and written newer records.
         self.tabs.check();
         let leads = self.tabs.leads();
         let written = self.driver.with_engine(|engine| {

@@ -9,7 +9,7 @@ use super::tab_message::TabMessage;
 use crate::state::secrets;
 
 impl Runner {
-    /// Returns the secrets in the fields of these tasks' models, by task. Only their names are added to the tasks.
+    /// Returns the secrets in the fields of these tasks' models, by task. Adds only the names of the secrets to the tasks.
     pub(super) fn take_secrets(&self, tasks: &mut [Task]) -> Secrets {
         let mut found = Secrets::new();
         for task in tasks {

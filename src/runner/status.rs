@@ -61,7 +61,7 @@ impl Status {
     /// Records that a newer version stores the tasks. This can't be undone until the page is reloaded.
     pub fn supersede(self) {
         self.is_superseded.set(true);
-        // The reason concerned calls that are no longer made.
+        // Clears the reason, because this tab makes no calls any more.
         self.block_reason.set(None);
     }
 
@@ -273,7 +273,7 @@ mod tests {
             Some(StorageError::Full),
             "this tab has not read the stored tasks"
         );
-        // The leader stores this one's tasks as well.
+        // The leader stores the tasks of this tab as well.
         status.read();
         assert_eq!(shown.get(), None);
         assert!(!status.leader_cannot_write());

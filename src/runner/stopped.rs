@@ -45,7 +45,7 @@ impl Stopped {
             .with_value(|state| state.stopped_in_this_tab.contains(batch))
     }
 
-    /// Returns the tasks of a batch that were taken back and are in no table yet, as far as this tab knows; not tracked.
+    /// Returns the tasks of a batch that were taken back and that this tab has not yet added to its table; not tracked.
     pub fn taken_back(self, batch: &Batch) -> Vec<Task> {
         let found: Vec<Task> = self.tasks.with_tasks(|tasks| {
             let items = batch.items(tasks.iter().copied());

@@ -7,13 +7,13 @@ use serde_json::Value;
 
 use crate::browser::storage::StorageError;
 
-/// The name of the block reason. It is the same in every version, because tabs of two versions may be open.
+/// The field of the block reason. Its name must not change, because tabs of two versions may be open.
 const BLOCK_REASON: &str = "hindrance";
 
-/// The secrets of tasks, by key.
+/// The field of the secrets, by the keys of their tasks.
 const SECRETS: &str = "secrets";
 
-/// When an action was requested, in ms since 1970.
+/// The field of the time at which an action was requested, in ms since 1970.
 const AT: &str = "at";
 
 pub enum TabMessage {
@@ -25,17 +25,17 @@ pub enum TabMessage {
     /// must not be stored, see [`TabMessage::with_secrets`].
     Submitted(Vec<Task>, Secrets),
     /// Tasks that a follower has imported from another browser's history and written to storage. They must not be sent.
-    TakenIn(Vec<Task>),
+    Imported(Vec<Task>),
     /// The user's action on a task, in a follower.
     Act(TaskKey, Action),
     /// The user's action on a batch, in any tab, and the time of the action. Earlier versions send no time.
     ActOnBatch(BatchKey, BatchAction, Option<Millis>),
-    /// The clock of a visible follower, because the browser throttles the timers of a hidden leader.
+    /// Sent every second by a visible follower, because the browser throttles the timers of a hidden leader.
     Tick,
-    /// The user wants all tasks to be polled at once.
+    /// The user wants all tasks to be polled immediately.
     Wake,
     /// Another tab can't reach the service.
-    Doubt,
+    ServiceUnreachable,
     /// The leader's status: why it makes no calls, and why it can't store tasks.
     State(Option<BlockReason>, Option<StorageError>),
     /// A follower requests the leader's status.
@@ -50,7 +50,8 @@ pub enum TabMessage {
     CopyRequested(CopyRequest),
     /// Copies of outputs were added or deleted.
     Copies,
-    /// The leader has written all records again. Tabs that were opened meanwhile have not read all of them.
+    /// The leader has written all records again. Tabs that were opened since the records were cleared have not read all of
+    /// them.
     Stored,
     /// A task that a follower knows and that was cleared from storage. A leader that was opened later does not know it.
     Unstored(Box<Task>),
@@ -69,7 +70,7 @@ impl TabMessage {
             return match name.as_str() {
                 "Tick" => Some(Self::Tick),
                 "Wake" => Some(Self::Wake),
-                "Doubt" => Some(Self::Doubt),
+                "Doubt" => Some(Self::ServiceUnreachable),
                 "StateWanted" => Some(Self::StateWanted),
                 "CanLead" => Some(Self::CanLead),
                 "CredentialsAccepted" => Some(Self::CredentialsAccepted),
@@ -91,7 +92,7 @@ impl TabMessage {
                 Self::Submitted(json::list(value, Task::from_value)?, read_secrets(rest))
             }
             "Submitted" => Self::Submitted(vec![Task::from_value(value)?], read_secrets(rest)),
-            "TakenIn" => Self::TakenIn(json::list(value, Task::from_value)?),
+            "TakenIn" => Self::Imported(json::list(value, Task::from_value)?),
             "Act" => {
                 let [key, action] = json::list(value, json::text)?.try_into().ok()?;
                 Self::Act(TaskKey(key), Action::from_word(&action)?)
@@ -142,7 +143,7 @@ impl TabMessage {
                     ("Submitted", Value::Array(tasks))
                 }
             },
-            Self::TakenIn(tasks) => {
+            Self::Imported(tasks) => {
                 let tasks = tasks.iter().map(Task::to_value).collect();
                 ("TakenIn", Value::Array(tasks))
             }
@@ -156,7 +157,7 @@ impl TabMessage {
             }
             Self::Tick => return "Tick".into(),
             Self::Wake => return "Wake".into(),
-            Self::Doubt => return "Doubt".into(),
+            Self::ServiceUnreachable => return "Doubt".into(),
             Self::StateWanted => return "StateWanted".into(),
             Self::CanLead => return "CanLead".into(),
             Self::SendWithoutStorage => return "SendUnkept".into(),
@@ -182,7 +183,7 @@ impl TabMessage {
         };
         let mut record = Record::new();
         record.put(name, value);
-        // Further fields come last: earlier versions read only the first field, and only in this format.
+        // Additional fields are written last: earlier versions read only the first field, and only in this format.
         if let Self::ActOnBatch(.., Some(at)) = self {
             record.put(AT, (*at).into());
         }

@@ -43,7 +43,7 @@ struct State {
     requests: Vec<(Millis, TabMessage)>,
     /// Actions on tasks that the leader has not confirmed; see [`TabSync::request_action`].
     unconfirmed: Vec<(TaskKey, Action)>,
-    /// Actions on batches, from this tab or another one.
+    /// Actions on batches, requested in this tab or another one.
     batches: BatchRequests,
 }
 
@@ -85,8 +85,8 @@ impl TabSync {
             .update_value(|state| state.leadership = Some(leadership));
     }
 
-    /// Becomes the leader, after the records were read in this generation. Returns the messages that were deferred
-    /// meanwhile; see [`TabRole::lead`].
+    /// Becomes the leader once the records have been read in this generation. Returns the messages that were deferred in
+    /// the meantime, or `None` if the generation has ended; see [`TabRole::lead`].
     pub fn lead(self, generation: u64) -> Option<Vec<String>> {
         let deferred = self
             .state
@@ -129,15 +129,16 @@ impl TabSync {
         self.state.try_with_value(|state| state.role.is_leader())
     }
 
-    /// To be called every second. A visible follower sends a tick to the leader, and watches whether the leader responds.
+    /// Sends a tick to the leader and watches whether the leader responds, if this tab is a visible follower. Must be called
+    /// every second.
     pub fn tick(self) {
         if self.try_leads() != Some(false) || !lifecycle::is_visible() {
             return self.reset_leader_watch();
         }
         let found = leadership::found();
         let watched = self.state.try_update_value(|state| {
-            let asks = state.watch.check(&found, clock::now());
-            (asks, state.watch.is_asleep())
+            let should_ask = state.watch.check(&found, clock::now());
+            (should_ask, state.watch.is_asleep())
         });
         self.send(&TabMessage::Tick);
         let Some((asks, is_asleep)) = watched else {
@@ -149,7 +150,7 @@ impl TabSync {
         self.set_leader_asleep(is_asleep);
     }
 
-    /// Restarts the watch over the leader, because it has responded or because this tab does not watch it now.
+    /// Restarts watching the leader, because the leader has responded or because this tab does not watch it now.
     pub fn reset_leader_watch(self) {
         self.state.try_update_value(|state| state.watch.reset());
         self.set_leader_asleep(false);
@@ -240,7 +241,8 @@ impl TabSync {
         self.send(&TabMessage::ActOnBatch(batch.clone(), action, at));
     }
 
-    /// Records an action on a batch from another tab. Returns whether it applies: a later action may have arrived before it.
+    /// Records an action on a batch from another tab. Returns whether the action applies: it does not if a
+    /// later action has arrived before.
     /// `at`: the time of the action, which earlier versions do not send.
     pub fn accept_batch_action(
         self,
@@ -249,15 +251,15 @@ impl TabSync {
         at: Option<Millis>,
     ) -> bool {
         let now = clock::now();
-        // Earlier versions repeat their requests for a while, so a Resume may be that old.
+        // Earlier versions repeat their requests for a while, so a Resume without a time is treated as that old.
         let at = at.unwrap_or(match action {
             BatchAction::Resume => now.saturating_sub(REQUEST_TTL_MS),
             BatchAction::Pause | BatchAction::Stop => now,
         });
-        let counts = self
+        let applies = self
             .state
             .try_update_value(|state| state.batches.receive(batch, action, at, now));
-        counts == Some(true)
+        applies == Some(true)
     }
 
     /// Checks whether the tasks of a batch show that the last action on it was executed.
@@ -319,8 +321,7 @@ impl TabSync {
         taken.unwrap_or_default()
     }
 
-    /// Sends the states of these tasks to the other tabs. If there are many, some are sent later, in the state that they
-    /// have then.
+    /// Sends the states of these tasks to the other tabs. If there are many, some are sent later, in their state at that time.
     pub fn send_tasks(self, keys: impl IntoIterator<Item = TaskKey>) {
         let was_idle = self.state.try_update_value(|state| {
             let was_idle = state.unsent.is_empty();

@@ -62,12 +62,12 @@ impl TaskStore {
             let task = task.read_untracked();
             task.index_in(batch)
         };
-        let mut mine: Vec<_> = listed
+        let mut indexed: Vec<_> = listed
             .iter()
             .filter_map(|key| Some((index(key)?, key)))
             .collect();
-        mine.sort_by_key(|(index, _)| *index);
-        mine.into_iter().map(|(_, key)| key.clone()).collect()
+        indexed.sort_by_key(|(index, _)| *index);
+        indexed.into_iter().map(|(_, key)| key.clone()).collect()
     }
 
     /// Returns the signal of a task, without tracking it.
@@ -88,10 +88,10 @@ impl TaskStore {
     }
 
     /// Calls a function with all tasks, in no particular order. Not tracked.
-    pub fn with_tasks<T>(self, look: impl FnOnce(&[&Task]) -> T) -> T {
-        // The caller may have waited, and the page may have been left.
+    pub fn with_tasks<T>(self, act: impl FnOnce(&[&Task]) -> T) -> T {
+        // The app may have been unmounted while the caller waited.
         if self.known.is_disposed() {
-            return look(&[]);
+            return act(&[]);
         }
         self.known.with_value(|known| {
             let tasks: Vec<_> = known
@@ -100,7 +100,7 @@ impl TaskStore {
                 .map(|task| task.read_untracked())
                 .collect();
             let tasks: Vec<&Task> = tasks.iter().map(|task| &**task).collect();
-            look(&tasks)
+            act(&tasks)
         })
     }
 
@@ -138,7 +138,7 @@ impl TaskStore {
     }
 
     /// Returns the names and URLs of the newest outputs of a kind, without duplicates. Tracked.
-    pub fn recent_outputs(self, kind: OutputKind, most: usize) -> Vec<(String, String)> {
+    pub fn recent_outputs(self, kind: OutputKind, max_count: usize) -> Vec<(String, String)> {
         self.revision.track();
         let mut found: Vec<(String, String)> = Vec::new();
         for task in self.keys.read().iter().filter_map(|key| self.task(key)) {
@@ -149,8 +149,8 @@ impl TaskStore {
                     found.push((task.key.output(at), url.clone()));
                 }
             }
-            if found.len() >= most {
-                found.truncate(most);
+            if found.len() >= max_count {
+                found.truncate(max_count);
                 break;
             }
         }
@@ -222,12 +222,13 @@ impl TaskStore {
         };
         let retry = task.key.clone();
         let replace = move || {
-            // The page may have been left meanwhile.
+            // The app may have been unmounted in the meantime.
             if self.known.is_disposed() {
                 return;
             }
             self.known.update_value(|known| {
-                // Damaged records may refer to each other; then neither would be listed.
+                // Damaged records may form a cycle of retries, of which none would be listed. The link that closes the cycle is
+                // left out.
                 let mut latest = Some(&retry);
                 while let Some(next) = latest.filter(|next| **next != failed) {
                     latest = known.replaced.get(next);
@@ -239,8 +240,8 @@ impl TaskStore {
             self.list(&failed, self.place(&failed));
             self.revision.update(|revision| *revision += 1);
         };
-        // The press on Retry may be the first half of a double click: its second half must not meet
-        // what takes the button's place.
+        // The press on Retry may be the first click of a double click. The second click must not hit the element that
+        // replaces the button.
         let age = clock::now().saturating_sub(task.created);
         match DEBOUNCE_MS.saturating_sub(age) {
             0 => replace(),
@@ -248,13 +249,13 @@ impl TaskStore {
         }
     }
 
-    /// Gives the place of a task among those that are listed.
+    /// Returns the position of a task in the list.
     fn place(self, key: &TaskKey) -> Option<usize> {
         self.keys
             .with_untracked(|keys| keys.iter().position(|known| known == key))
     }
 
-    /// Puts a task among those that are listed, or takes it out, as it now is.
+    /// Adds a task to the list or removes it, depending on its present state. `place`: its position, if it is listed.
     fn list(self, key: &TaskKey, place: Option<usize>) {
         match (self.is_listed(key), place) {
             (true, None) => self
@@ -275,7 +276,7 @@ impl TaskStore {
         })
     }
 
-    /// Before what is as old or older.
+    /// Inserts a task before the tasks that are as old or older.
     fn insert(self, keys: &mut Vec<TaskKey>, key: TaskKey) {
         let created = |key: &TaskKey| {
             self.task(key)
@@ -290,12 +291,12 @@ impl TaskStore {
         keys.insert(at, key);
     }
 
-    /// The attempt that has taken the place of this one, or itself; tracked.
+    /// Returns the last retry of a task, or the task itself if there is none. Tracked.
     pub fn latest(self, key: &TaskKey) -> TaskKey {
         self.revision.track();
         self.known.with_value(|known| {
             let mut latest = key;
-            // A chain that is longer than the number of links goes in a circle.
+            // The number of steps is limited, because damaged records may form a cycle.
             for _ in 0..known.replaced.len() {
                 latest = known.replaced.get(latest).unwrap_or(latest);
             }
@@ -303,24 +304,25 @@ impl TaskStore {
         })
     }
 
+    /// Forgets a task. If it has replaced a failed task, that one is listed again.
     pub fn hide(self, key: &TaskKey) {
         self.keys
             .update(|keys| Arc::make_mut(keys).retain(|known| known != key));
-        let back = self.known.try_update_value(|known| {
+        let replaced = self.known.try_update_value(|known| {
             known.replaced.remove(key);
             let task = known.tasks.remove(key)?;
             let failed = task.with_untracked(|task| task.retry_of.clone())?;
-            let is_place = known.replaced.get(&failed) == Some(key);
-            is_place.then(|| known.replaced.remove(&failed));
+            let is_replaced = known.replaced.get(&failed) == Some(key);
+            is_replaced.then(|| known.replaced.remove(&failed));
             Some(failed)
         });
-        if let Some(failed) = back.flatten() {
+        if let Some(failed) = replaced.flatten() {
             self.list(&failed, self.place(&failed));
         }
         self.revision.update(|revision| *revision += 1);
     }
 
-    /// Gives the tasks that were removed and can still be brought back; tracked.
+    /// Returns the tasks that were removed and can still be restored. Tracked.
     pub fn removed(self) -> Vec<Task> {
         self.revision.track();
         self.with_tasks(|tasks| {

@@ -1,7 +1,7 @@
 //! Helpers for the tests of the runner's parts.
 //!
 //! The test page simulates several tabs. Each of them has its own channel, request for leadership and connection to storage,
-//! which is how the browser tells tabs apart.
+//! by which the browser distinguishes tabs.
 
 use std::cell::RefCell;
 
@@ -80,13 +80,13 @@ pub fn task(key: &str, created: Millis) -> Task {
     task_in(key, created, json!({"state": "queued"}))
 }
 
-/// Returns the same task in its final state, with outputs.
+/// Returns such a task in its final state, with outputs.
 pub fn ready(key: &str, created: Millis, outputs: &[&str]) -> Task {
     let state = json!({"state": "ready", "id": format!("id of {key}"), "outputs": outputs});
     task_in(key, created, state)
 }
 
-/// Returns the same task after it failed.
+/// Returns such a task after it has failed.
 pub fn failed(key: &str, created: Millis) -> Task {
     let state = json!({"state": "failed", "id": null, "message": "no"});
     task_in(key, created, state)
@@ -199,12 +199,12 @@ impl Tab {
     /// Records each value that a view would show.
     pub fn follow<T: Send + Sync + 'static>(
         &self,
-        look: impl Fn() -> T + 'static,
+        read: impl Fn() -> T + 'static,
     ) -> StoredValue<Vec<T>> {
         self.owner.with(|| {
             let seen = StoredValue::new(Vec::new());
             effect(move || {
-                let found = look();
+                let found = read();
                 seen.update_value(|seen| seen.push(found));
             });
             seen

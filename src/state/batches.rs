@@ -1,4 +1,4 @@
-//! The batches of this browser. Their records contain what the records of their tasks do not.
+//! The batches of this browser. Their records contain the data that is not in the records of their tasks.
 
 use std::cell::RefCell;
 use std::collections::HashSet;
@@ -17,7 +17,7 @@ use crate::browser::{clock, random};
 use crate::reactive::boxed::{effect, memo, spawn};
 use crate::state::contexts::Contexts;
 
-/// How long after a batch was sent its items are compared with those of other tabs, in milliseconds.
+/// For how long after a batch was sent its items are compared with the batches of other tabs, in milliseconds.
 const COMPARED_MS: Millis = 60_000;
 
 thread_local! {
@@ -64,7 +64,7 @@ impl Batches {
             runner.track_phases();
             self.leave_out_items_of_other_tabs();
         });
-        // A tab of another version may have sent tasks of a batch without the batch.
+        // A tab of another version may have sent the tasks of a batch without the batch itself.
         let unknown_count = memo(move || {
             runner.track_phases();
             let known = known().batches;
@@ -106,7 +106,7 @@ impl Batches {
                 let now = clock::now();
                 let is_expired =
                     || runner.with_tasks(|tasks| batch.is_expired(tasks.iter().copied(), now));
-                // A batch whose tasks have not been read yet is not deleted.
+                // A batch must not be deleted before its tasks have been read.
                 if runner.has_read_tasks() && is_expired() {
                     runner.delete_batch(&batch.key);
                 } else if self.find_untracked(&batch.key).is_none() {
@@ -264,7 +264,8 @@ impl Batches {
         self.0.runner.submit_tasks(tasks);
     }
 
-    /// Leaves out the items that belong to another tab's batch. They are known once the leader has received both batches.
+    /// Leaves out the items that another tab has also sent, in its own batch. This is known once the leader has received both
+    /// batches.
     fn leave_out_items_of_other_tabs(self) {
         let runner = self.0.runner;
         let now = clock::now();
@@ -362,7 +363,7 @@ impl Batches {
     }
 
     /// Stores a batch from an imported history. If the batch is known, its present version is stored again, because its
-    /// record may have been deleted. In both cases, the batch is no longer removed.
+    /// record may have been deleted. The batch is no longer removed in either case.
     pub fn take_in(self, batch: Batch) {
         let known = self.find_untracked(&batch.key);
         self.store(Batch {

@@ -10,7 +10,7 @@ use crate::browser::http::Body;
 use crate::browser::storage::replies::{self, Reply};
 use crate::reactive::boxed::{after, spawn};
 
-/// The delay before a reply is stored, in milliseconds. Work for the user comes first.
+/// The delay before a reply is stored, in milliseconds, so that storing does not slow down other work.
 const STORE_DELAY_MS: u32 = 1_000;
 
 /// Stores the reply from a URL after a delay. Does nothing if the user does not want the page to work offline.

@@ -60,8 +60,8 @@ impl Catalog {
             let before = requested.get_value();
             if before.as_ref() != Some(&address) {
                 requested.set_value(Some(address));
-                // Another address is another service, so that all data is outdated. At the first run there is none, and
-                // the page of a model may have requested its schema already.
+                // Another address is another service, so all data is outdated. At the first run, no data is outdated, but
+                // the page of a model may already have requested its schema.
                 if before.is_some() {
                     this.schemas.update_value(HashMap::clear);
                     this.has_looked.set(false);
@@ -70,12 +70,12 @@ impl Catalog {
                 this.load_models();
             }
         });
-        // A page that was opened while the service was unavailable retries automatically.
+        // If the service was unavailable when the page was opened, the page retries automatically.
         lifecycle::on_change(move || this.ask_again());
         this
     }
 
-    /// Requests the list again at once, unless the current list is loaded.
+    /// Requests the list again immediately, unless the current list is loaded.
     pub fn ask_again(&self) {
         let slot = self.models.try_get_value();
         if slot.is_some_and(|slot| slot.is_missing()) {
@@ -88,8 +88,8 @@ impl Catalog {
         self.models.get_value().load.get()
     }
 
-    /// Returns the age of a cached list of models; tracked. `None` if the list is current. A cached list must not be relied
-    /// on for guest accounts and idempotency keys.
+    /// Returns the age of a cached list of models; tracked. `None` if the list is current. The guest account and the support
+    /// for idempotency keys in a cached list may be outdated.
     pub fn models_as_of(&self) -> Option<AsOf> {
         let as_of = self.models.get_value().as_of.get();
         as_of.outage.is_some().then_some(as_of)
@@ -175,7 +175,7 @@ impl Catalog {
                 }
                 Err(error) => error,
             };
-            // A refusal may come from a restart, or from a proxy. If the service has returned the list before, it is
+            // A refusal may be caused by a restart or by a proxy. If the service has returned the list before, it is
             // requested again as long as the page is open, otherwise for half a minute.
             let is_refused = !error.is_retryable();
             // An outage before the refusal does not count towards the half minute.
@@ -186,8 +186,8 @@ impl Catalog {
             let before = untrack(|| session.idempotency());
             let support = match error.is_unreachable() {
                 true => Idempotency::Unreachable,
-                // A refusal after `Unreachable` reports that state again: a service that refuses the list may accept
-                // calls.
+                // The state is not changed. If it is `Unreachable`, subscribers are notified again, because a service that
+                // refuses the list may accept calls.
                 false if is_refused => before,
                 false => Idempotency::Unknown,
             };
@@ -253,7 +253,7 @@ impl Catalog {
     pub fn suspect_outage(&self) {
         let slot = self.models.get_value();
         let is_live = slot.is_loaded() && !slot.is_missing();
-        // Many schemas may be requested at the same time.
+        // Many requests for schemas may fail at the same time. The list is requested only once.
         let is_first =
             |fetching: &mut Fetching| !std::mem::replace(&mut fetching.is_rechecked, true);
         if is_live && self.fetching.try_update_value(is_first) == Some(true) {
@@ -299,7 +299,7 @@ impl Catalog {
                 }
                 if error.is_outage() && !slot.is_loaded() {
                     let cached = cached_models::schema(&url, model).await;
-                    // A later request may have succeeded meanwhile.
+                    // A later request may have succeeded in the meantime.
                     if !is_latest() {
                         return;
                     }

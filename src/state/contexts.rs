@@ -10,7 +10,7 @@ use crate::state::notices::Notices;
 use crate::state::session::Session;
 use crate::state::theme::Theme;
 
-/// Created once, at the root, so that no task ends when a view is dropped.
+/// The state of the app. It is created once, at the root, so that tasks continue when a view is dropped.
 #[derive(Clone, Copy)]
 pub struct Contexts {
     pub session: Session,

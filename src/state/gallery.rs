@@ -8,7 +8,7 @@ use leptos::prelude::*;
 
 use crate::runner::Runner;
 
-/// The entries of each task, with the phase and the favorites from which they were created.
+/// The entries of each task, with the phase and the favorites of the task when they were created.
 type Known = HashMap<TaskKey, (Phase, Vec<usize>, Vec<GalleryEntry>)>;
 
 /// How many expected outputs are shown, so that a large batch does not push all existing outputs out of view.

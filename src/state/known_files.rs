@@ -45,7 +45,7 @@ pub fn of_output(url: &str) -> FileInfo {
     }
 }
 
-/// Returns the kind of a task's output, by the known facts about its file, else by its address; tracked.
+/// Returns the kind of a task's output: from the known facts about its file, or else from its address. Tracked.
 pub fn kind(task: &Task, url: &str) -> OutputKind {
     of_output(url).kind.unwrap_or_else(|| task.output_kind(url))
 }

@@ -1,4 +1,4 @@
-//! The state of the app, as signals at its root, and the effects that follow them as long as the page is open.
+//! The state of the app, as signals at its root, and effects that react to their changes as long as the page is open.
 
 pub mod aspect_ratios;
 pub mod batches;

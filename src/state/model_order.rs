@@ -1,4 +1,4 @@
-//! Favorite models, and the models that come first in the list. Stored in this browser, for all tabs.
+//! The favorite models, and the models that are listed first. Both are stored in this browser, for all tabs.
 
 use atelier_contract::ModelId;
 use atelier_studio::navigation::model_order;
@@ -10,14 +10,14 @@ use crate::state::contexts::Contexts;
 
 const FAVORITES: &str = "atelier.favorite-models";
 
-/// The key of the models that come first. They are stored because the first view does not know the tasks yet.
+/// The key of the models that are listed first. They are stored because the first view is shown before the tasks are read.
 const FIRST: &str = "atelier.first-models";
 
 thread_local! {
     static KNOWN: ArcRwSignal<String> = ArcRwSignal::new(read_stored());
 }
 
-/// Returns the models that come first, one per line.
+/// Returns the models that are listed first, one per line.
 pub fn first() -> String {
     LocalStore::Browser.read(FIRST).unwrap_or_default()
 }

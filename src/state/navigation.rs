@@ -54,7 +54,8 @@ impl Navigation {
         let query = route::with_query_value(&self.query.read_untracked(), name, Some(value));
         if *self.query.read_untracked() != query {
             let address = format!("{}{query}", self.path.read_untracked());
-            // The entry records what it has added, because it may be reached again after a reload or with Forward.
+            // The note of the entry names the added value, because the entry may be reached again after a reload or with
+            // Forward.
             location::push(&address, &format!("{} {name}", location::note()));
             self.query.set(query);
         }

@@ -49,7 +49,7 @@ pub fn follow(contexts: Contexts) {
             _ => as_of.as_ref().and_then(|as_of| as_of.outage.as_ref()),
         };
         if error.is_some_and(ApiError::is_unreachable) {
-            // The leader may not know of the outage yet, and would continue to send tasks.
+            // The leader may not have noticed the outage yet, and would continue to send tasks.
             runner.report_unreachable();
         }
         match &models {
@@ -79,7 +79,7 @@ pub fn follow(contexts: Contexts) {
             Load::Loading => {}
         }
     });
-    // The leader may be another tab, which got no response and retries less often by now.
+    // The leader may be another tab, whose retries have become less frequent.
     let block_reason = memo(move || runner.block_reason());
     effect(move || {
         let is_available = catalog.models_as_of().is_none() && catalog.models().loaded().is_some();

@@ -14,7 +14,7 @@ pub struct StoredPresets {
     key: StoredValue<String>,
     /// The browser has refused to store the last change.
     is_refused: StoredValue<bool>,
-    /// A message about what failed, or what was done.
+    /// A message about the last change: that it failed, or what was done.
     pub said: RwSignal<String>,
     /// The preset that was removed last, until the next change.
     pub removed: RwSignal<Option<(String, Draft)>>,
@@ -46,7 +46,7 @@ impl StoredPresets {
         }
     }
 
-    /// Changes the stored presets. They are read again before, because another tab may have changed them.
+    /// Changes the stored presets. Reads them again first, because another tab may have changed them.
     pub fn change<T>(&self, change: impl FnOnce(&mut Presets) -> T) -> T {
         let key = self.key.get_value();
         let mut presets = if self.is_refused.get_value() {

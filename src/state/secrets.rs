@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 
 use crate::state::session::Session;
 
+/// The typed values for one model of one service.
 struct Typed {
     address: String,
     /// Contains only the secret parameters.
@@ -59,7 +60,7 @@ pub fn is_any_missing(session: Session, schema: &Schema) -> bool {
     values.is_err()
 }
 
-/// Moves the secrets of a draft to their own fields. Returns whether it had any. The draft may come from a file or a link.
+/// Moves the secrets of a draft, which may come from a file or a link, to their own fields. Returns whether the draft had any.
 pub fn take_from(session: Session, draft: &mut Draft, schema: &Schema) -> bool {
     let found = schema.take_secrets(draft);
     if !found.is_empty() {

@@ -1,6 +1,6 @@
 //! Settings and credentials, as signals.
 //!
-//! Settings apply to the whole browser: they are in `localStorage`, and every tab adopts a change at once. The access token is
+//! Settings apply to the whole browser: they are in `localStorage`, and every tab adopts a change immediately. The access token is
 //! stored for the tab, or for the browser if the user wants it to be remembered. It is also sent to the other tabs, which
 //! store it in the same way. It leaves the browser only in the `Authorization` header of calls to the service for which it
 //! was entered.
@@ -28,7 +28,7 @@ const CHANNEL: &str = "atelier.session";
 #[derive(Clone, Copy)]
 pub struct Session {
     settings: RwSignal<Settings>,
-    /// The last token that was entered here or in another tab. It may belong to other settings than the present ones.
+    /// The last token that was entered in this tab or another one. It may belong to other settings than the present ones.
     token: RwSignal<Option<AccessToken>>,
     /// The guest account of the service at an address.
     guest: RwSignal<Option<(ServiceAddress, Guest)>>,
@@ -89,14 +89,14 @@ impl Session {
 
     /// Adopts the settings and the token that another tab has stored.
     fn read_again(&self) {
-        // If nothing is stored any more, the present settings stay valid.
+        // If the stored settings were deleted, the present settings stay valid.
         if let Some(settings) = stored_settings() {
             let token = stored_token(&settings);
             self.adopt(settings, token);
         }
     }
 
-    /// Adopts settings that were saved later than the present ones, and the token that belongs to them.
+    /// Adopts the settings if they were saved later than the present ones, and the token if it belongs to the present settings.
     fn adopt(&self, settings: Settings, token: Option<AccessToken>) {
         if settings.saved > self.settings.read_untracked().saved {
             self.settings.set(settings);
@@ -327,7 +327,7 @@ impl Session {
         format!("{version} {} {}", account.uid, account.address)
     }
 
-    /// Returns a number that identifies the token for calls and reveals nothing of it: 0 for a guest's token, `None` while
+    /// Returns a number that identifies the token for calls without revealing it: 0 for a guest's token, `None` while
     /// no call can be made. Tracked.
     pub fn token_version(&self) -> Option<u64> {
         let settings = self.settings.read();
@@ -345,7 +345,7 @@ impl Session {
     /// Records for all tabs and later visits whether the service refuses the credentials.
     pub fn set_refused(&self, refused: bool) {
         if refused {
-            // If storage refuses, the next visit finds it out with a submission.
+            // If storage refuses, the next visit is notified of the refusal when it submits a task.
             LocalStore::Browser.write(REFUSED, &untrack(|| self.credentials_name()));
         } else if self.is_refused() {
             LocalStore::Browser.remove(REFUSED);

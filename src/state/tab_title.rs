@@ -28,7 +28,7 @@ fn parts(all: Contexts) -> Vec<String> {
         Route::Model(model) => vec![model_name(all, &model)],
         Route::Tasks => page("Tasks"),
         Route::Task(key) => {
-            // The tasks that exist are known once they have been read.
+            // Tracks the tasks, because a task is known only after it has been read.
             let _ = all.runner.keys();
             let task = all.runner.task(&all.runner.latest(&key));
             task.map_or_else(

@@ -35,7 +35,7 @@ pub use sending::Sending;
 use sharing::{Shared, me};
 use writing::Writing;
 
-/// How long to wait for this tab's changes to be stored before those of other tabs are read.
+/// How long to wait for this tab's changes to be stored before the changes of other tabs are read, in milliseconds.
 const MAX_CATCH_UP_MS: u32 = 3_000;
 
 thread_local! {
@@ -52,7 +52,7 @@ pub struct ModelTable {
     set_aside: SetAside,
     /// The table that an earlier version of Atelier stored.
     earlier: LocalText,
-    /// The table as it was when a page was closed, if the database may lack it.
+    /// The table at the time when a page was closed, if it may be missing in the database.
     unsaved: LocalText,
     /// The sweep with which the next page of this table begins.
     next_sweep: RefCell<Option<WrittenSweep>>,
@@ -108,8 +108,8 @@ impl ModelTable {
         self.next_sweep.take()
     }
 
-    /// Returns the key of the batch that this number of rows becomes. Another tab with the same table, which has not received
-    /// yet that they are sent, returns the same key.
+    /// Returns the key for a batch of this number of rows. Another tab with the same table returns the same key until it is
+    /// notified that the rows were sent.
     pub fn batch_key(&self, rows: usize) -> BatchKey {
         match self.writing.sync().edited() {
             0 => BatchKey(random::key()),
@@ -129,11 +129,11 @@ impl ModelTable {
 
     /// Shows the table that other tabs have stored, unless this tab has unstored changes.
     pub async fn show_latest(&'static self) {
-        // The table is never stored if another tab has a later version, which is shown then, or if storage fails.
+        // The wait also ends if another tab has stored a later version, if storage fails, or after a timeout.
         let wait = TimeoutFuture::new(MAX_CATCH_UP_MS);
         let settled = select(self.stored(), self.refused().boxed_local());
         if let Either::Left((Either::Right(_), _)) = select(settled, wait).await {
-            // Storage may take seconds to fail again.
+            // Storage has failed. It may take seconds to fail again, so the caller does not wait for that.
             spawn(async move {
                 self.show_newer().await;
             });
@@ -142,9 +142,8 @@ impl ModelTable {
         }
     }
 
-    /// Waits until the current table would survive the end of this page, in the database or, if that fails, in
-    /// `localStorage`. Returns whether it would. `is_in_memory`: the browser stores nothing at all, so there is nothing to
-    /// wait for.
+    /// Waits until the current table is stored in the database or, if that fails, in `localStorage`. Returns whether it is
+    /// stored. `is_in_memory`: the browser refuses to store anything, so there is nothing to wait for; returns `true`.
     pub async fn secured(&'static self, is_in_memory: bool) -> bool {
         match select(self.stored(), self.refused().boxed_local()).await {
             Either::Left((stored, _)) => stored.is_ok(),
@@ -155,11 +154,12 @@ impl ModelTable {
         }
     }
 
-    /// Writes the table. Ends when the current table is stored, or replaced by that of another tab.
+    /// Writes the table. The receiver is notified when the current table is stored, and cancelled when it is replaced by a
+    /// later version of another tab.
     fn stored(&'static self) -> oneshot::Receiver<()> {
         let (stored, is_stored) = oneshot::channel();
         self.once_stored(move || {
-            // The receiver may be gone.
+            // Fails if the caller has stopped waiting.
             let _ = stored.send(());
         });
         is_stored
@@ -173,8 +173,8 @@ impl ModelTable {
         }
     }
 
-    /// Parses a stored table. Rows of versions without nonces get theirs here, from `edited`, so that all tabs derive the
-    /// same ones.
+    /// Parses a stored table. Rows that an earlier version stored without nonces get nonces that are derived from `edited`, so
+    /// that all tabs derive the same ones.
     fn parse(&self, text: &str, edited: Millis) -> Option<Table> {
         let mut table = Table::from_value(json::read(text)?, &self.schema.borrow())?;
         table.derive_nonces(&self.model, edited);
@@ -219,7 +219,7 @@ impl ModelTable {
                 self.writing.forget_refusal();
                 let revision = there.as_ref().map_or(0, |record| record.stored.revision);
                 if revision < base {
-                    // Storage was cleared, so revisions start again.
+                    // Storage was cleared, so the numbering of revisions has restarted.
                     self.may_be_gone();
                     return false;
                 }

@@ -13,10 +13,11 @@ pub fn follow(all: Contexts) {
     let runner = all.runner;
     let is_unstored = memo(move || {
         let error = runner.own_storage_error();
-        // With a newer version, the tasks are stored, and the page has to be reloaded.
+        // A newer version stores the tasks. The browser must not ask then, because the user has to reload this page.
         error.is_some_and(|error| error != StorageError::Newer)
     });
-    // The leader also has the tasks of a follower. Completed tasks count as well: they may be paid for and not stored.
+    // Only the leader asks, because it also has the tasks of the followers. Completed tasks count too: they may be paid for
+    // but not stored.
     let would_lose = move || runner.leads() && untrack(|| !runner.keys().is_empty());
     let listener = StoredValue::new_local(None::<EventListener>);
     effect(move || {

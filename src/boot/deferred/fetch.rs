@@ -1,5 +1,6 @@
-//! Fetches the parts: the one that drives tasks soon after the first page, each at once when the user needs it, and again
-//! after a failure. If its file no longer exists, reloads the page to get the newer release.
+//! Fetches the parts. The part that drives tasks is fetched soon after the first page is shown. Each part is fetched
+//! immediately when the user needs it, and again after a failure. If the file of a part no longer exists, the page is reloaded
+//! to get the newer release.
 
 use atelier_studio::fault::release::{self, MissingReason, Remedy};
 use futures::future::{self, LocalBoxFuture};
@@ -16,7 +17,7 @@ use crate::state::catalog::{Catalog, Load};
 /// The storage key of the releases for which this tab was reloaded.
 const TRIED: &str = "atelier.releases-tried";
 
-/// The maximum time that the part waits for the list of models, in milliseconds: no task runs before the part is loaded.
+/// How long fetching the part waits for the list of models, in milliseconds. No task runs before the part is loaded.
 const MAX_WAIT_MS: u32 = 1_000;
 
 /// How long the page shows that it is about to reload, in milliseconds: long enough to read, and longer than the delay
@@ -77,7 +78,7 @@ impl<F: Functions> Deferred<F> {
         });
     }
 
-    /// Fetches the part because the user needs it now. Only from then on is a failure shown.
+    /// Fetches the part because the user needs it now. Failures are shown only after this call.
     pub fn want(self) {
         self.is_wanted.set_value(true);
         let state = self.state.get_untracked();
@@ -113,7 +114,7 @@ impl<F: Functions> Deferred<F> {
         TimeoutFuture::new(READ_MS).await;
         let root = self.root.get_value();
         let may_leave = root.map_or_else(F::may_leave, |root| root.with(F::may_leave));
-        // If the attempt could not be stored, the page would reload endlessly.
+        // Reloads only if the attempt could be stored. Otherwise, the page might reload endlessly.
         let is_remembered = |tried: String| LocalStore::Tab.write(TRIED, &tried);
         if may_leave.await && tried.is_none_or(is_remembered) {
             location::reload();

@@ -1,8 +1,7 @@
 //! The IndexedDB databases of the page and its connections to them.
 //!
-//! Each page has one connection per database, which is opened when it is first needed. What can't be made again, and what can,
-//! are in databases of their own: Firefox and Safari run one write per database at a time, and a cache must not hold up
-//! the records of tasks.
+//! Each page has one connection per database, which is opened when it is first needed. Caches are in separate databases:
+//! Firefox and Safari run one write per database at a time, and a write to a cache must not delay the records of tasks.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -18,9 +17,11 @@ use crate::reactive::boxed::spawn;
 /// The databases of the page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Database {
-    /// Tasks, batches and copies of outputs. An older release must no longer lead after its version was raised.
+    /// Tasks, batches and copies of outputs. Once the version of this database is raised, tabs of older
+    /// releases can't open it and no longer lead.
     Records,
-    /// The tables in which batches are composed. A page of another release that has [`Self::Records`] open does not block them.
+    /// The tables in which batches are composed. A page of an older release may block an upgrade of
+    /// [`Self::Records`], but not access to the tables.
     Tables,
     /// Thumbnails of outputs.
     Thumbnails,
@@ -40,13 +41,14 @@ impl Database {
         }
     }
 
-    /// The stores that each version has added; their number is the version.
+    /// Returns the stores that each version has added. The number of entries is the current version.
     fn steps(self) -> &'static [&'static [Store]] {
         match self {
             Self::Records => &[
                 &[Store::Tasks],
                 &[Store::Batches, Store::Outputs, Store::OutputFacts],
-                // Releases before this version submit tasks without their secret parameters.
+                // Adds no store, but keeps older releases from opening the database: they submit tasks without their
+                // secret parameters.
                 &[],
             ],
             Self::Tables => &[&[Store::Tables]],
@@ -55,7 +57,7 @@ impl Database {
         }
     }
 
-    /// Creates the stores that a database of an older version lacks; existing stores are not changed.
+    /// Creates the stores that are missing in a database of an older version. Existing stores are not changed.
     fn upgrade(self, database: &idb::Database, old_version: u32) {
         for store in self
             .steps()
@@ -72,7 +74,7 @@ impl Database {
     }
 }
 
-/// The kinds of records that are stored, each in an object store of its own.
+/// The kinds of records that are stored, each in a separate object store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Store {
     /// JSON of an engine task, by its key.
@@ -88,7 +90,7 @@ pub enum Store {
     Tables,
     /// A small version of an output: see [`super::thumbnails`].
     Thumbnails,
-    /// The names of thumbnails, in the order in which they were made.
+    /// The names of the thumbnails, in the order in which they were stored.
     ThumbnailOrder,
     /// A reply of a service about its models, by its URL: see [`super::replies`].
     Replies,
@@ -114,26 +116,26 @@ impl Store {
 
 type Callbacks = Vec<Box<dyn FnOnce()>>;
 
-/// An open database. It is closed when this is dropped, or as soon as another page wants to upgrade or delete the
-/// database: it would block that page.
+/// A connection to a database. It is closed when it is dropped, or as soon as another page upgrades or deletes the
+/// database, which an open connection would block.
 pub struct Connection {
     database: idb::Database,
-    /// Called once, when the browser or another page has closed the connection.
+    /// Called once, when the connection is closed by the browser or because of another page.
     on_gone: Rc<RefCell<Callbacks>>,
 }
 
 impl Drop for Connection {
     fn drop(&mut self) {
-        // The library's own handle stays open when it is dropped.
+        // Dropping `idb::Database` does not close the connection.
         self.database.close();
     }
 }
 
 impl Connection {
-    /// Opens a database under this name and creates the stores that it lacks.
+    /// Opens a database under this name and creates the missing stores.
     ///
-    /// This may never return, for example while an old page blocks the upgrade. Dropping the future leaves a
-    /// connection behind that blocks others.
+    /// The returned future may never complete, for example while an old page blocks the upgrade. If it is dropped, the
+    /// browser may still open the connection, which is then never closed and blocks other pages.
     ///
     /// # Errors
     ///
@@ -167,8 +169,8 @@ impl Connection {
         Ok(Rc::new(Self { database, on_gone }))
     }
 
-    /// Calls back once, when the connection has been taken away: the user has cleared the site's data, or a newer
-    /// release upgrades the database.
+    /// Calls back once, when the connection is closed because the user has cleared the site's data or a newer release
+    /// upgrades the database.
     pub fn on_gone(&self, act: impl FnOnce() + 'static) {
         self.on_gone.borrow_mut().push(Box::new(act));
     }
@@ -177,7 +179,7 @@ impl Connection {
     ///
     /// # Errors
     ///
-    /// The browser has closed the connection without an event.
+    /// The browser has closed the connection without firing an event.
     pub fn begin(&self, stores: &[Store], mode: TransactionMode) -> Result<Transaction, Error> {
         let names: Vec<&str> = stores.iter().map(|store| store.name()).collect();
         self.database.transaction(&names, mode)
@@ -187,18 +189,19 @@ impl Connection {
 type Opening = Shared<LocalBoxFuture<'static, Result<Rc<Connection>, StorageError>>>;
 
 thread_local! {
-    /// The connections of this page. An opening that is not answered goes on: another one would only queue behind it.
+    /// The connections of this page, open or being opened. A pending request to open a database is reused: another
+    /// request would only queue behind it.
     static OPENINGS: RefCell<[Option<Opening>; Database::COUNT]> = const { RefCell::new([const { None }; _]) };
     static ON_GONE: Cell<fn()> = const { Cell::new(|| ()) };
 }
 
-/// Sets what is called whenever the connection to the tables has been taken away, because they may be gone with it.
+/// Sets the callback for the end of each connection to the tables: the tables may have been deleted.
 pub fn on_tables_gone(act: fn()) {
     ON_GONE.set(act);
 }
 
 impl Database {
-    /// Returns the connection of this page, and opens it if there is none. May never return.
+    /// Returns the connection of this page, and opens it if there is none. The returned future may never complete.
     ///
     /// # Errors
     ///
@@ -207,7 +210,7 @@ impl Database {
         let opening = OPENINGS.with_borrow_mut(|openings| {
             let begin = || {
                 let opening = self.open().boxed_local().shared();
-                // It is carried out to its end even if no caller waits that long.
+                // The request is completed even if all callers stop waiting.
                 let end = opening.clone();
                 spawn(async move {
                     if end.await.is_err() {
@@ -226,7 +229,7 @@ impl Database {
         connection.on_gone(move || {
             self.forget();
             if self == Self::Tables {
-                // Not before the browser has done what the connection blocked.
+                // Deferred until the browser has completed the upgrade or deletion that the connection blocked.
                 spawn(async { ON_GONE.get()() });
             }
         });
@@ -253,7 +256,8 @@ impl Database {
         }
     }
 
-    /// Begins a transaction over the connection of this page. May never return, as [`Self::connect`].
+    /// Begins a transaction on the connection of this page. The returned future may never complete: see
+    /// [`Self::connect`].
     ///
     /// # Errors
     ///
@@ -272,19 +276,19 @@ impl Database {
     }
 }
 
-/// Waits for this work for so many milliseconds. It is carried out to its end in any case: the browser calls back
-/// what has made a request, so a dropped request would be an error of the page.
+/// Waits for the work for at most `timeout_ms` milliseconds. After the timeout, the work continues: if it were dropped, the
+/// browser would invoke a callback that no longer exists.
 ///
 /// # Errors
 ///
-/// The work's own, and [`StorageError::Silent`] if it takes longer.
+/// The error of the work, or [`StorageError::Silent`] after the timeout.
 pub async fn in_time<T: 'static>(
     timeout_ms: u32,
     work: impl Future<Output = Result<T, StorageError>> + 'static,
 ) -> Result<T, StorageError> {
     let (answer, answered) = oneshot::channel();
     spawn(async move {
-        // The receiver is gone if it was too late.
+        // Fails if the caller has stopped waiting.
         let _ = answer.send(work.await);
     });
     match select(answered, TimeoutFuture::new(timeout_ms)).await {

@@ -10,7 +10,7 @@ use web_sys::DomException;
 pub enum StorageError {
     /// The browser refuses storage: a private window, a policy, or a damaged profile.
     Refused,
-    /// There was no answer in time.
+    /// Storage did not respond in time.
     Silent,
     /// Storage is full.
     Full,
@@ -29,7 +29,7 @@ impl StorageError {
         Self::Newer,
     ];
 
-    /// Returns its name in messages between tabs.
+    /// Returns the name of the error in messages between tabs.
     pub fn word(self) -> &'static str {
         match self {
             Self::Refused => "refused",
@@ -55,7 +55,7 @@ impl StorageError {
         }
     }
 
-    /// Returns a message for the user about the consequence for tasks.
+    /// Returns a message that explains to the user what the error means for the tasks.
     pub fn user_message(self) -> String {
         match self {
             Self::Newer => SUPERSEDED.into(),

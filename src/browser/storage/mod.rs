@@ -1,11 +1,12 @@
 //! Stores data in IndexedDB.
 //!
 //! [`Storage`] reads and writes tasks, batches and copies of outputs; [`tables`], [`thumbnails`] and [`replies`] have records
-//! of their own form. [`database`] manages the connections of all.
+//! of their own form. [`database`] manages the connections for all
+//! of these.
 //!
 //! Records are stored as JSON text, not as JavaScript objects: a seed above 2^53 stays exact.
-//! Transactions on one connection run in the order in which they are made, so writes of one record
-//! cannot overtake each other; every writing function makes its transaction before it returns.
+//! Transactions on one connection run in the order in which they are created, so writes of one record
+//! cannot overtake each other: every writing function creates its transaction before it returns.
 
 mod database;
 mod error;
@@ -30,8 +31,8 @@ pub use error::StorageError;
 /// The timeout of a read or write. Thousands of records take a second or two on a busy machine.
 const TIMEOUT_MS: u32 = 8_000;
 
-/// The number of records that are put at a time, which takes some milliseconds. The next follow when these are put, in the
-/// same transaction.
+/// The number of records written per chunk, which takes a few milliseconds. The next chunk is written in the same
+/// transaction once this one is done.
 const MAX_CHUNK_PUTS: usize = 200;
 
 /// Tasks, batches and copies of outputs, over an open connection.
@@ -41,13 +42,13 @@ pub struct Storage {
 
 /// A write in progress; it ends when the transaction is complete.
 ///
-/// Only the first of many records are put when it is returned. It must be polled in the same task, or the others are too
-/// late for their transaction.
+/// Only the first chunk has been requested when this future is returned. Poll it in the same JavaScript task: otherwise,
+/// the transaction commits before the remaining chunks are requested.
 pub type Written = LocalBoxFuture<'static, Result<(), StorageError>>;
 
 impl Storage {
-    /// Opens the database, or uses the connection that the page has. `on_gone` is called once, when the connection has been
-    /// taken away. May never return.
+    /// Opens the database, or uses the page's open connection. `on_gone` is called once, when the browser or another page has
+    /// closed the connection. The returned future may never complete.
     ///
     /// # Errors
     ///
@@ -58,7 +59,7 @@ impl Storage {
         Ok(Rc::new(Self { connection }))
     }
 
-    /// Opens a database of another name, for tests.
+    /// Opens a database with another name, for tests.
     ///
     /// # Errors
     ///
@@ -78,8 +79,8 @@ impl Storage {
         self.change(&[], records)
     }
 
-    /// Deletes records in one transaction; missing ones are no error. A key that ends in `/` deletes everything below it, like
-    /// a folder; an empty key deletes the whole store.
+    /// Deletes records in one transaction; it is not an error if some do not exist. A key that ends in `/` deletes everything
+    /// below it, like a folder; an empty key deletes the whole store.
     pub fn delete(&self, records: &[(Store, String)]) -> Written {
         self.change(records, &[])
     }
@@ -87,19 +88,19 @@ impl Storage {
     /// Deletes some records and then writes others, in one transaction.
     pub fn change(
         &self,
-        going: &[(Store, String)],
-        coming: &[(Store, String, JsValue)],
+        deletions: &[(Store, String)],
+        writes: &[(Store, String, JsValue)],
     ) -> Written {
         let mut touched = Vec::new();
-        let stores = going.iter().map(|(store, _)| *store);
-        for store in stores.chain(coming.iter().map(|(store, ..)| *store)) {
+        let stores = deletions.iter().map(|(store, _)| *store);
+        for store in stores.chain(writes.iter().map(|(store, ..)| *store)) {
             if !touched.contains(&store) {
                 touched.push(store);
             }
         }
-        let (now, later) = coming.split_at(coming.len().min(MAX_CHUNK_PUTS));
+        let (now, later) = writes.split_at(writes.len().min(MAX_CHUNK_PUTS));
         let later = later.to_vec();
-        let begun = (|| {
+        let started = (|| {
             if touched.is_empty() {
                 return Ok(None);
             }
@@ -110,7 +111,7 @@ impl Storage {
             for store in touched {
                 stores.push((store, transaction.object_store(store.name())?));
             }
-            for (store, key) in going {
+            for (store, key) in deletions {
                 for (_, object_store) in stores.iter().filter(|(other, _)| other == store) {
                     object_store.delete(everything_under(key)?)?;
                 }
@@ -125,19 +126,19 @@ impl Storage {
             Ok::<_, Error>(Some((transaction.into_future(), stores, last)))
         })();
         let written = async move {
-            let Some((transaction, stores, mut last)) = begun? else {
+            let Some((transaction, stores, mut last)) = started? else {
                 return Ok(());
             };
             for records in later.chunks(MAX_CHUNK_PUTS) {
                 if let Some(last) = last.take() {
                     let is_put = in_time(async move { Ok(last.await.is_ok()) }).await?;
                     if !is_put {
-                        break; // The transaction has the error.
+                        break; // The transaction reports the error.
                     }
                 }
                 last = put_all(&stores, records)?;
             }
-            let ended = async move { transaction.await.map_err(of_write) };
+            let ended = async move { transaction.await.map_err(write_error) };
             match in_time(ended).await? {
                 TransactionResult::Committed => Ok(()),
                 // The browser aborts a transaction when the disk or the quota is full.
@@ -147,6 +148,8 @@ impl Storage {
         written.boxed_local()
     }
 
+    /// Returns the value of a record, or `None` if there is no such record.
+    ///
     /// # Errors
     ///
     /// The database can't be read, or does not answer in time.
@@ -200,7 +203,7 @@ impl Storage {
     }
 }
 
-/// Begins to put records into their stores. Returns the request for the last one.
+/// Requests that records are put into their stores. Returns the request for the last one.
 fn put_all(
     stores: &[(Store, ObjectStore)],
     records: &[(Store, String, JsValue)],
@@ -214,16 +217,16 @@ fn put_all(
     Ok(last)
 }
 
-/// Converts the error of a write. The error of a single request can't be read; a request to put a text fails because
+/// Converts the error of a write. The error of a single request can't be read, so we assume that a failed put means that
 /// storage is full.
-fn of_write(error: Error) -> StorageError {
+fn write_error(error: Error) -> StorageError {
     match error {
         Error::UnexpectedJsType(..) => StorageError::Full,
         error => error.into(),
     }
 }
 
-/// Ends with an error after the timeout.
+/// Waits for the work. Returns an error after the timeout.
 async fn in_time<T>(
     work: impl Future<Output = Result<T, StorageError>>,
 ) -> Result<T, StorageError> {
@@ -245,8 +248,8 @@ fn everything_under(key: &str) -> Result<Query, Error> {
     Ok(range.into())
 }
 
-/// Asks the browser not to evict the stored data when it needs space. It may refuse.
+/// Asks the browser not to evict the page's data when the device runs out of space. The browser may refuse.
 pub fn ask_to_persist() {
-    // Absent unless the page is https or localhost; the call fails then.
+    // On plain http, `storage` is undefined: the call then fails.
     let _ = window().navigator().storage().persist();
 }

@@ -1,7 +1,7 @@
 //! Caches the last replies of services about their models, byte for byte, by URL.
 //!
-//! A reply is stored with its time, in ms since 1970, and as bytes, because some browsers store no blobs in private windows. Its
-//! facts are that time and its size, by which the replies to evict are chosen.
+//! A reply is stored with the time at which the service sent it, and as bytes, because some browsers store no blobs in private
+//! windows. [`Store::ReplyFacts`] contains the time and the size of each reply, which decide which replies are evicted.
 
 use atelier_engine::Millis;
 use atelier_studio::connection::cached_replies::{CachedReply, MAX_BYTES, replies_to_evict};
@@ -12,6 +12,7 @@ use wasm_bindgen::{JsCast, JsValue};
 use super::database::{Database, Store, in_time};
 use super::error::StorageError;
 
+/// The timeout of a read or deletion, in milliseconds.
 const TIMEOUT_MS: u32 = 2_000;
 
 /// A cached reply.
@@ -36,12 +37,12 @@ pub async fn read(url: &str) -> Option<Reply> {
     in_time(TIMEOUT_MS, found).await.ok().flatten()
 }
 
-/// Caches the reply for this URL, unless it is too long.
+/// Caches the reply for this URL, unless it is larger than [`MAX_BYTES`].
 pub async fn write(url: &str, since: Millis, body: &Uint8Array) {
     if body.length() as usize > MAX_BYTES {
         return;
     }
-    // Without a cache, the page works as well while the service is available.
+    // A failure is harmless as long as the service is available.
     let _ = put(url, since, body).await;
 }
 
@@ -61,8 +62,8 @@ async fn put(
     facts.put(&Array::of2(&since, &bytes), Some(&key))?;
     let keys = facts.get_all_keys(None, None)?.await?;
     let known = facts.get_all(None, None)?.await?;
-    let kept = keys.into_iter().zip(known);
-    let kept = kept.filter_map(|(key, fact)| {
+    let cached = keys.into_iter().zip(known);
+    let cached = cached.filter_map(|(key, fact)| {
         let fact: Array = fact.dyn_into().ok()?;
         Some(CachedReply {
             key: key.as_string()?,
@@ -70,7 +71,7 @@ async fn put(
             bytes: fact.get(1).as_f64()? as usize,
         })
     });
-    for key in replies_to_evict(kept.collect(), url) {
+    for key in replies_to_evict(cached.collect(), url) {
         let key = JsValue::from_str(&key);
         replies.delete(Query::from(key.clone()))?;
         facts.delete(Query::from(key))?;
@@ -94,11 +95,11 @@ pub async fn clear() {
             .delete(all()?)?;
         Ok::<_, StorageError>(transaction.await?)
     };
-    // If they can't be deleted, they can't be read.
+    // If storage fails, the replies can't be read either.
     let _ = in_time(TIMEOUT_MS, cleared).await;
 }
 
-/// Returns `None` for the format of another version.
+/// Parses a stored record. Returns `None` for the format of another version.
 fn reply(record: &JsValue) -> Option<Reply> {
     let record: &Array = record.dyn_ref()?;
     let body: Uint8Array = record.get(1).dyn_into().ok()?;
@@ -120,7 +121,7 @@ mod tests {
 
     use super::*;
 
-    fn said(since: Millis, text: &str) -> Reply {
+    fn sent_at(since: Millis, text: &str) -> Reply {
         Reply {
             since,
             body: text.into(),
@@ -140,25 +141,25 @@ mod tests {
     }
 
     #[wasm_bindgen_test]
-    async fn a_kept_reply_is_read_as_it_was_given_and_the_last_one_counts() {
+    async fn replies_are_read_unchanged_and_replace_earlier_ones() {
         clear().await;
         let url = "https://s.example/api/models";
         assert_eq!(read(url).await, None);
         let record = Array::of2(&1_700_000_000_000.0.into(), &bytes(r#"{"data": []}"#));
         put_record(url, &record).await;
-        let kept = said(1_700_000_000_000, r#"{"data": []}"#);
-        assert_eq!(read(url).await, Some(kept));
+        let expected = sent_at(1_700_000_000_000, r#"{"data": []}"#);
+        assert_eq!(read(url).await, Some(expected));
         let later = r#"{"data": [1.0, 18446744073709551615]}"#;
         write(url, 1_700_000_000_001, &bytes(later)).await;
         write("/api/models", 5, &bytes("{}")).await;
-        assert_eq!(read(url).await, Some(said(1_700_000_000_001, later)));
+        assert_eq!(read(url).await, Some(sent_at(1_700_000_000_001, later)));
         clear().await;
         assert_eq!(read(url).await, None);
         assert_eq!(read("/api/models").await, None);
     }
 
     #[wasm_bindgen_test]
-    async fn what_cannot_be_read_is_not_there() {
+    async fn records_in_an_unknown_format_are_ignored() {
         clear().await;
         for odd in [
             "null",
@@ -177,15 +178,15 @@ mod tests {
         let wrong_time = Array::of2(&"5".into(), &bytes("{}"));
         put_record("/odd", &wrong_time).await;
         assert_eq!(read("/odd").await, None);
-        // With more than is known here it can be read.
+        // Additional fields are ignored.
         let more = Array::of3(&5.into(), &bytes("{}"), &"later".into());
         put_record("/odd", &more).await;
-        assert_eq!(read("/odd").await, Some(said(5, "{}")));
+        assert_eq!(read("/odd").await, Some(sent_at(5, "{}")));
         clear().await;
     }
 
     #[wasm_bindgen_test]
-    async fn they_stay_within_bounds() {
+    async fn oldest_reply_is_evicted_and_too_large_replies_are_not_cached() {
         clear().await;
         let long = "x".repeat(MAX_BYTES);
         write("/too long", 9, &bytes(&format!("{long}x"))).await;
@@ -193,7 +194,7 @@ mod tests {
         for at in 0..5 {
             write(&format!("/{at}"), at, &bytes(&long)).await;
         }
-        assert_eq!(read("/0").await, None, "the oldest has made way");
+        assert_eq!(read("/0").await, None, "the oldest reply was not evicted");
         assert!(read("/1").await.is_some() && read("/4").await.is_some());
         clear().await;
     }

@@ -12,7 +12,7 @@ use super::error::StorageError;
 
 const STORE: Store = Store::Tables;
 
-/// Storage that does not answer for this long is considered unavailable.
+/// If storage does not respond for this long, it is considered unavailable. In milliseconds.
 const TIMEOUT_MS: u32 = 3_000;
 
 /// A table as it is stored.
@@ -26,33 +26,34 @@ pub struct TableRecord {
 /// The result of [`exchange`].
 #[derive(Debug)]
 pub struct Exchanged {
-    /// The record that was read. After writing it is the version that was replaced without having been seen; if
-    /// nothing was written, it is the later version that stays.
+    /// The record that was read. If the table was written, this is the version that it has replaced and that this tab had
+    /// not seen. If the write was rejected, this is the later version that stays in storage.
     pub there: Option<TableRecord>,
-    /// The revision that the table was written as, if it was written.
+    /// The new revision of the table, if it was written.
     pub revision: Option<u64>,
 }
 
-/// Reads a table, or writes it unless another tab has written a later one since.
+/// Reads a table if `update` is `None`. Otherwise writes the table, unless another tab has stored a later version.
 ///
 /// # Errors
 ///
-/// The database can't be opened, read or written, or does not answer in time; a write may then still be done.
+/// The database can't be opened, read or written, or does not answer in time. After a timeout, the write may still
+/// succeed.
 pub async fn exchange(
     model: &str,
-    coming: Option<(PendingRevision, String)>,
+    update: Option<(PendingRevision, String)>,
 ) -> Result<Exchanged, StorageError> {
-    let transaction = begin(coming.is_some()).await?;
-    in_time(TIMEOUT_MS, transact(transaction, model.to_owned(), coming)).await
+    let transaction = begin(update.is_some()).await?;
+    in_time(TIMEOUT_MS, transact(transaction, model.to_owned(), update)).await
 }
 
 async fn transact(
     transaction: Transaction,
     model: String,
-    coming: Option<(PendingRevision, String)>,
+    update: Option<(PendingRevision, String)>,
 ) -> Result<Exchanged, StorageError> {
     let there = record(&transaction, &model).await?;
-    let Some((pending, text)) = coming else {
+    let Some((pending, text)) = update else {
         return Ok(Exchanged {
             there,
             revision: None,
@@ -73,8 +74,8 @@ async fn transact(
     Ok(Exchanged { there, revision })
 }
 
-/// Writes a table while the page is being closed: without a look at what is there, and without
-/// waiting, since nothing that comes later would still be done. The revision that it got.
+/// Writes a table while the page is being closed. Does not read the stored version or wait for the result, because the page
+/// may be gone by then. Returns the new revision, or `None` if the write could not be started.
 pub fn write_at_once(model: &str, pending: &PendingRevision, text: &str) -> Option<u64> {
     let connection = Database::Tables.connected()?;
     let revision = pending.base + 1;
@@ -103,7 +104,7 @@ async fn record(
     Ok(value.as_ref().and_then(table_record))
 }
 
-/// Returns `None` for what another version stores in another form.
+/// Parses a stored record. Returns `None` for the format of another version.
 fn table_record(value: &JsValue) -> Option<TableRecord> {
     let parts: &Array = value.dyn_ref()?;
     Some(TableRecord {
@@ -140,7 +141,7 @@ mod tests {
 
     use super::*;
 
-    /// Stores a record as it is.
+    /// Stores a record in any format.
     async fn put_record(model: &str, record: &JsValue) {
         let transaction = begin(true).await.expect("a transaction");
         let store = transaction.object_store("tables").expect("a store");
@@ -162,7 +163,7 @@ mod tests {
     }
 
     #[wasm_bindgen_test]
-    async fn a_stored_table_is_read_and_written_as_it_was() {
+    async fn stored_tables_are_read_and_written_in_the_same_format() {
         let model = "image/test of tables";
         let text = r#"[3,1700000000000,"writer","{\"rows\":[]}"]"#;
         put_record(model, &array(text)).await;
@@ -187,7 +188,7 @@ mod tests {
     }
 
     #[wasm_bindgen_test]
-    async fn what_a_newer_version_keeps_in_another_way_is_no_table() {
+    async fn records_in_an_unknown_format_are_ignored() {
         let model = "image/test of other tables";
         for odd in [
             "null",
@@ -203,7 +204,7 @@ mod tests {
             let found = exchange(model, None).await.expect("read");
             assert!(found.there.is_none(), "{odd}");
         }
-        // With more than is known here it can be read.
+        // Additional fields are ignored.
         let more = r#"[3,1700000000000,"writer","{}",{"later":1}]"#;
         put_record(model, &array(more)).await;
         let found = exchange(model, None).await.expect("read");

@@ -13,10 +13,10 @@ use crate::reactive::boxed::spawn;
 /// The maximum number of thumbnails, of 20 to 60 kB each. The oldest are evicted first.
 const MAX_KEPT: u32 = 1_500;
 
-/// How long a list waits for a thumbnail.
+/// How long a list waits for a thumbnail, in milliseconds.
 const TIMEOUT_MS: u32 = 400;
 
-/// Returns the thumbnail of the output of this name.
+/// Returns the thumbnail of the output with this name, if it is cached.
 ///
 /// # Errors
 ///
@@ -42,7 +42,7 @@ fn picture(record: JsValue) -> Option<Blob> {
     Blob::new_with_u8_array_sequence_and_options(&Array::of1(&record.get(0)), &kind).ok()
 }
 
-/// Caches the thumbnail of the output of this name. If storage is full, all of them are evicted.
+/// Caches the thumbnail of the output with this name. If that fails, deletes all thumbnails, because storage may be full.
 pub async fn write(name: &str, picture: &Blob) {
     // Stored as bytes, because some browsers store no blobs in private windows.
     let Ok(bytes) = JsFuture::from(picture.array_buffer()).await else {
@@ -93,7 +93,7 @@ pub fn clear() {
     });
 }
 
-/// Names that remain in the order are evicted later.
+/// Deletes the thumbnails whose names are in this range. Their entries in [`Store::ThumbnailOrder`] are evicted later.
 async fn delete(from: &str, to: &str) -> Result<TransactionResult, StorageError> {
     let [from, to] = [from, to].map(JsValue::from_str);
     let range = KeyRange::bound(&from, &to, None, Some(true))?;

@@ -28,7 +28,7 @@ pub struct Leadership {
     me: String,
     claim: Cell<LeadershipClaim>,
     is_leading: Cell<bool>,
-    /// Whether storage refuses the lease, so that it shows nothing about other tabs.
+    /// Whether storage refuses the lease, so that the lease contains no information about other tabs.
     is_refused: Cell<bool>,
     lock: RefCell<Option<Lock>>,
     /// Aborts the pending request for the lock.
@@ -84,14 +84,14 @@ impl Leadership {
         self.requests.set(number);
         let controller = AbortController::new().ok();
         self.pending_request.replace(controller.clone());
-        let (held, refused) = (self.itself.clone(), self.itself.clone());
+        let (granted, refused) = (self.itself.clone(), self.itself.clone());
         let is_latest = move |this: &Rc<Self>| this.requests.get() == number;
         locks::request(
             NAME,
             controller.as_ref(),
             move |lock| {
-                // Otherwise the request was aborted after the browser had granted the lock.
-                if let Some(this) = held.upgrade().filter(is_latest) {
+                // If another request was made since, this one was aborted after the browser had granted the lock.
+                if let Some(this) = granted.upgrade().filter(is_latest) {
                     this.lock.replace(Some(lock));
                     this.set_claim(LeadershipClaim::HasLock);
                 }
@@ -104,8 +104,8 @@ impl Leadership {
         );
     }
 
-    /// Handles a freeze: the browser stops the page's timers and replies of storage for an unknown time. If a frozen tab led
-    /// or was the next to lead, no tab would send anything.
+    /// Handles a freeze: the browser stops the page's timers and the responses of storage for an unknown time. Gives up
+    /// leadership, because no tab would send anything while a frozen tab leads or is the next to lead.
     fn freeze(&self) {
         self.is_frozen.set(true);
         self.step_down();
@@ -124,7 +124,7 @@ impl Leadership {
             request.abort();
         }
         self.claim.set(LeadershipClaim::AwaitsLock);
-        // First, because pending work of this tab must stop before another tab can lead.
+        // Called first, because pending work of this tab must stop before another tab can lead.
         self.set_leading(false);
         self.release_all();
     }
@@ -136,7 +136,7 @@ impl Leadership {
         }
     }
 
-    /// Returns whether this tab leads now. Must be checked before each call to the service.
+    /// Returns whether this tab leads now. Must be called before each call to the service.
     pub fn check(&self) -> bool {
         let needs_renewal = || {
             let (claim, found, now) = (self.claim.get(), self.read(), clock::now());
@@ -181,7 +181,7 @@ impl Leadership {
 
     fn decide(&self, has_looked: bool) {
         if panic::has_panicked() {
-            // This tab would continue to lead without doing anything. Another tab must take over.
+            // After a panic, this tab would lead without making calls. Another tab must take over.
             self.has_resigned.set(true);
             self.is_leading.set(false);
             self.release_all();
@@ -237,7 +237,7 @@ impl Leadership {
         self.release_lease();
     }
 
-    /// Handles that the browser has restored the page from its back/forward cache.
+    /// Handles the restoration of the page from the back/forward cache.
     fn restore(&self) {
         if self.is_unloading.replace(false) {
             self.renew();

@@ -10,7 +10,7 @@ use crate::browser::local::LocalStore;
 
 const KEY: &str = "atelier.leader";
 
-/// The key that is removed to make space for the lease: the shapes of models' outputs, which are learned again.
+/// The key that is removed to make space for the lease: the aspect ratios of models' outputs, which are recorded again.
 const EXPENDABLE: &str = "atelier.shapes";
 
 /// The length of the text, in bytes; it is padded with spaces, which [`Lease::parse`] ignores.

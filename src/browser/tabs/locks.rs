@@ -17,7 +17,7 @@ use crate::reactive::boxed::spawn;
 /// A lock, held until it is dropped or the page is closed.
 #[derive(Debug)]
 pub struct Lock {
-    /// `None` if the browser provides no locks: other pages may then have the same one.
+    /// `None` if the browser provides no locks: other pages may then hold the same lock.
     unlock: Option<Function>,
 }
 
@@ -37,12 +37,12 @@ impl Drop for Lock {
     }
 }
 
-/// Waits for a lock, in a queue that is joined when this is called.
+/// Requests a lock, and waits until it is granted. The request joins the queue before this function returns.
 pub fn hold(name: &str) -> LocalBoxFuture<'static, Lock> {
     let (sender, receiver) = oneshot::channel();
     let sender = Rc::new(Cell::new(Some(sender)));
     let refused = sender.clone();
-    // If the receiver was dropped, so is the lock, which releases it.
+    // If the receiver was dropped, the lock is dropped as well, which releases it.
     let send = |sender: &Cell<Option<oneshot::Sender<Lock>>>, lock| {
         sender.take().map(|sender| sender.send(lock));
     };

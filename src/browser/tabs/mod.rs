@@ -1,4 +1,4 @@
-//! What the tabs of one browser share: messages ([`channel`]), locks ([`locks`]), and the right to lead ([`leadership`]).
+//! The features that connect the tabs of one browser: messages ([`channel`]), locks ([`locks`]), and the right to lead ([`leadership`]).
 //!
 //! Exactly one tab leads and makes all calls; the others follow. Web Locks decide which one leads, if the browser provides
 //! them. Pages on plain http have no locks: there, a lease in `localStorage` decides, which its holder renews every two

@@ -1,4 +1,4 @@
-//! Stores outputs that arrive as data URLs as files, each once. Tasks then refer to the files, see
+//! Stores outputs that arrive as data URLs in files, without duplicates. Tasks then refer to the files, see
 //! [`atelier_engine::stored_output`].
 
 use atelier_engine::stored_output::{self, Data};
@@ -71,8 +71,8 @@ impl Driver {
         });
     }
 
-    /// Deletes the files that no task refers to. They are left if a page was closed after it stored a file and before it
-    /// wrote the task, or if the service has returned another output since.
+    /// Deletes the files that no task refers to. Such files remain if a page was closed after it stored a file and
+    /// before it wrote the task, or if the service has returned another output since.
     async fn delete_unused_files(self) {
         let Some(storage) = self.records.storage().filter(|_| self.tabs.leads()) else {
             return;
@@ -81,8 +81,8 @@ impl Driver {
         let Ok(mut keys) = storage.keys_under(Store::Outputs, folder).await else {
             return;
         };
-        // The keys were read before the tasks: the keys contain no file that was stored since, and the tasks of all other
-        // files are known now.
+        // The keys of the files were read before the tasks. So the keys do not include files that were stored in the
+        // meantime, and the tasks of all other files are known.
         let used = self.with_engine(|engine| engine.files_in_use(None));
         let used = used.unwrap_or_default();
         keys.retain(|key| !used.contains(key));

@@ -175,8 +175,8 @@ async fn new_leader_reads_the_stored_tasks() {
     assert_eq!(stored_tasks().await.len(), 3);
 }
 
-/// Guards against a task that is shown but never stored: the leader received it before it led, and then again from a tab
-/// that still has it after storage was cleared.
+/// Guards against a task that is shown but never stored: the leader received it as a follower, and again from a tab that
+/// still has it after storage was cleared.
 #[wasm_bindgen_test]
 async fn unstored_task_is_stored_although_it_is_shown_already() {
     reset_browser().await;
@@ -221,8 +221,8 @@ fn queued_in(batch: &BatchKey) -> Task {
     }
 }
 
-/// Guards against sending a stopped batch: a leader that was being closed sent another message, and the tab in which Stop
-/// was pressed took it for a confirmation.
+/// Guards against sending a stopped batch: a leader that was being closed sent an unrelated message, and the tab in which
+/// Stop was pressed treated it as a confirmation.
 #[wasm_bindgen_test]
 async fn stop_is_executed_although_the_leader_was_closed() {
     reset_browser().await;
@@ -309,7 +309,7 @@ async fn block_reason_of_the_leader_is_shown_in_every_tab() {
         untrack(|| follower.runner.storage_error()) == Some(StorageError::Full)
     })
     .await;
-    // The next leader can write, and sends that.
+    // The next leader can write, and reports no error.
     drop(leader);
     follower.until_leader().await;
     for tab in [&follower, &late] {

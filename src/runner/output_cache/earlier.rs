@@ -73,7 +73,8 @@ impl OutputCache {
         let is_wanted = || pending_request() == request;
         let mut has_space = self.has_space_for(task).await.unwrap_or(false);
         for output in self.names(task) {
-            // Read before the pending request: a deletion of all copies cancels the request before it is marked.
+            // Must be read before the pending request: when all copies are deleted, the request is cancelled before the
+            // deletion is marked.
             let deletion = Deletion::last();
             if !has_space || !is_wanted() {
                 break;
@@ -87,7 +88,7 @@ impl OutputCache {
         }
         let continues = has_space && is_wanted();
         self.queue.update_value(|queue| {
-            // Otherwise the queue belongs to a newer request.
+            // If the requests differ, the queue belongs to a newer request.
             if queue.earlier_request == request {
                 queue.earlier.retain(|other| continues && other != task);
                 if queue.earlier.is_empty() && is_wanted() {
@@ -97,7 +98,7 @@ impl OutputCache {
         });
     }
 
-    /// Returns whether copies of this task's outputs would be kept. If not, copies for older tasks would not be kept either.
+    /// Returns whether the limit leaves space for copies of this task's outputs. If not, there is none for older tasks either.
     async fn has_space_for(self, task: &TaskKey) -> Result<bool, StorageError> {
         let Some(limit) = self.session.keep_limit() else {
             return Ok(false);

@@ -128,7 +128,7 @@ impl OutputCache {
                 shown,
             }));
         }
-        // Meanwhile the task may have been removed, or all copies deleted. Then nothing must be stored.
+        // Nothing must be stored if the task was removed or all copies were deleted in the meantime.
         if is_wanted() && self.output(name).is_some() {
             storage.change(&deletions, &additions).await?;
             self.announce_change();

@@ -171,8 +171,8 @@ async fn existing_outputs_are_copied_until_the_limit_is_reached() {
     assert_eq!(copies(&tab).await, ["a/0"]);
 }
 
-/// Guards against copies that are made after the user has deleted all: of existing outputs, which are copied a second after
-/// the request, and of an output that was being fetched.
+/// Guards against copies that are made after the user has deleted all copies: copies of existing outputs, which are made a
+/// second after the request, and the copy of an output that was being fetched.
 #[wasm_bindgen_test]
 async fn copies_requested_before_all_were_deleted_do_not_come_back() {
     let mut b = finished("b", 2);
@@ -251,8 +251,8 @@ async fn the_next_leader_ignores_requests_from_before_all_copies_were_deleted() 
     until_copies(&follower, &["c/0"]).await;
 }
 
-/// Guards against a request that is lost: the user deletes all copies while the leader copies the last of the earlier
-/// outputs, and ticks "Keep outputs" again.
+/// Guards against losing a request when the user deletes all copies while the leader copies the last of the earlier
+/// outputs, and then ticks "Keep outputs" again.
 #[wasm_bindgen_test]
 async fn earlier_outputs_are_copied_when_wanted_again_during_the_last_task() {
     let mut first = finished("b", 1);

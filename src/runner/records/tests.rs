@@ -93,7 +93,7 @@ async fn writes_and_deletions_are_repeated_once_storage_is_open() {
     let opened = Opened::closed();
     let records = opened.records;
     assert_eq!(records.read_all().await, Err(StorageError::Closed));
-    // A write without storage ends at once.
+    // A write without storage ends immediately.
     assert_eq!(records.write(&[task("c", 30)]).await, Ok(()));
     records.store_batch(&BatchKey("batch".into()), "{}".to_owned());
     let deleted = records.delete(vec![record_of(&known[0])]);

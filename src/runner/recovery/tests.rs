@@ -17,13 +17,13 @@ fn shown_errors(tab: &Tab) -> StoredValue<Vec<Option<StorageError>>> {
     tab.follow(move || runner.storage_error())
 }
 
-/// Opens the database like another page that does not close it for a newer version.
+/// Opens the database as a page that does not close its connection when a newer version requests an upgrade.
 async fn open_database(version: u32) -> Rc<Database> {
     let factory = Factory::new().expect("IndexedDB");
     let mut opening = factory.open(DATABASE, Some(version)).expect("a request");
     opening.on_upgrade_needed(|event| {
         let database = event.database().expect("a database");
-        // The first version created it. In later versions it exists already.
+        // The first version creates this store. In later versions it exists already.
         let _ = database.create_object_store("tasks", ObjectStoreParams::new());
     });
     let database = Rc::new(opening.await.expect("a database"));
@@ -48,7 +48,7 @@ async fn records_are_written_again_after_site_data_is_cleared() {
     follower.parts().receive(r#"{"State":{}}"#);
     delete_database().await;
     for all in [by_leader, by_follower] {
-        // The leader's status may arrive in between, so that no error is shown for a moment.
+        // The leader's status may be received between two errors, so that no error is shown for a moment.
         until("the end of an error", || {
             all.with_value(|all| all.iter().any(Option::is_some) && all.last() == Some(&None))
         })
@@ -100,7 +100,7 @@ async fn tasks_are_stored_later_if_storage_does_not_open_at_first() {
     assert!(tab.runner.storage().is_none());
     tab.runner.submit_tasks(vec![task("a", 10)]);
     assert_eq!(tab.keys(), ["a"]);
-    // The error is shown as long as it lasts.
+    // The error is shown until storage works.
     assert_eq!(
         untrack(|| tab.runner.storage_error()),
         Some(StorageError::Silent)

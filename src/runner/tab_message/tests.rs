@@ -20,7 +20,7 @@ fn read(text: &str) -> TabMessage {
 fn messages_without_content_keep_their_format() {
     assert!(matches!(read(r#""Tick""#), TabMessage::Tick));
     assert!(matches!(read(r#""Wake""#), TabMessage::Wake));
-    assert!(matches!(read(r#""Doubt""#), TabMessage::Doubt));
+    assert!(matches!(read(r#""Doubt""#), TabMessage::ServiceUnreachable));
     assert!(matches!(read(r#""StateWanted""#), TabMessage::StateWanted));
     assert!(matches!(read(r#""Copies""#), TabMessage::Copies));
     assert!(matches!(read(r#""Stored""#), TabMessage::Stored));
@@ -59,7 +59,7 @@ fn tasks_are_sent_in_their_stored_format() {
     }
     let one = TabMessage::read(&format!(r#"{{"Submitted":[{TASK}]}}"#));
     assert!(matches!(one, Some(TabMessage::Submitted(tasks, _)) if tasks == [task()]));
-    let TabMessage::TakenIn(tasks) = read(&format!(r#"{{"TakenIn":[{TASK}]}}"#)) else {
+    let TabMessage::Imported(tasks) = read(&format!(r#"{{"TakenIn":[{TASK}]}}"#)) else {
         panic!("imported tasks");
     };
     assert_eq!(tasks, [task()]);

@@ -149,10 +149,14 @@ async fn messages_are_deferred_while_a_tab_takes_over() {
         *taking_over.borrow_mut() = generation;
     });
     until("the right to lead", || granted.borrow().is_some()).await;
-    assert!(!tab.sync.leads(), "it has not read the records");
+    assert!(!tab.sync.leads(), "the tab has not read the records");
     assert!(tab.sync.defer("first") && tab.sync.defer("second"));
     let generation = granted.borrow().expect("a generation");
-    assert_eq!(tab.sync.lead(generation + 1), None, "of another generation");
+    assert_eq!(
+        tab.sync.lead(generation + 1),
+        None,
+        "the generation is outdated"
+    );
     let deferred = tab.sync.lead(generation).expect("it leads");
     assert_eq!(deferred, ["first", "second"]);
     assert!(tab.sync.leads() && !tab.sync.defer("third"));
@@ -226,7 +230,7 @@ async fn requests_are_remembered_until_they_are_confirmed() {
         r#""Wake""#,
     ];
     assert_eq!(one.received()[1..], requests);
-    // The first task can still be cancelled, so that was not done; the other task was deleted.
+    // The first task can still be cancelled, so the leader has not cancelled it. The other task was deleted.
     two.sync.confirm_actions(&queued.key, Some(&queued));
     two.sync.confirm_actions(&other.key, None);
     assert_eq!(

@@ -49,7 +49,7 @@ fn tasks_are_listed_newest_first_in_any_order_of_arrival() {
     assert_eq!(shown.keys(), ["d", "c", "b2", "b", "a"]);
 }
 
-/// Guards against items that say "Queued" while they are processed: the phase is the same.
+/// Guards against items that still show "Queued" while they are processed: the phase is the same.
 #[wasm_bindgen_test]
 fn track_labels_tracks_a_new_label_in_the_same_phase() {
     let running = |word: &str| {
@@ -124,15 +124,15 @@ fn removed_task_is_not_listed_and_can_be_restored_at_its_position() {
     let store = shown.store;
     let removed = Memo::new(move |_| store.removed().len());
     assert_eq!(removed.get(), 0);
-    let mut gone = ready("b", 20, &[]);
-    gone.removed = Some(50);
-    store.show(&[gone.clone()]);
+    let mut removed_task = ready("b", 20, &[]);
+    removed_task.removed = Some(50);
+    store.show(&[removed_task.clone()]);
     assert_eq!(shown.keys(), ["c", "a"]);
     assert_eq!(removed.get(), 1);
-    assert_eq!(store.removed()[0].key, gone.key);
+    assert_eq!(store.removed()[0].key, removed_task.key);
     // Undo.
-    gone.removed = None;
-    store.show(&[gone]);
+    removed_task.removed = None;
+    store.show(&[removed_task]);
     assert_eq!(shown.keys(), ["c", "b", "a"]);
     assert_eq!(removed.get(), 0);
 }
@@ -140,9 +140,9 @@ fn removed_task_is_not_listed_and_can_be_restored_at_its_position() {
 /// The page was reloaded while the removal could still be undone.
 #[wasm_bindgen_test]
 fn task_that_is_loaded_as_removed_is_known_and_not_listed() {
-    let mut gone = ready("b", 20, &[]);
-    gone.removed = Some(50);
-    let shown = shown(&[task("a", 10), gone]);
+    let mut removed_task = ready("b", 20, &[]);
+    removed_task.removed = Some(50);
+    let shown = shown(&[task("a", 10), removed_task]);
     assert_eq!(shown.keys(), ["a"]);
     assert_eq!(shown.store.removed().len(), 1);
 }
@@ -221,7 +221,7 @@ fn retry_has_no_effect_in_a_disposed_store() {
     drop(shown);
     let mut again = task("second", 20);
     again.retry_of = Some(key("first"));
-    // This retry is so old that it replaces the failed task at once.
+    // This retry is so old that it replaces the failed task immediately.
     store.replace_failed(&again);
     store.show(&[again]);
     assert_eq!(store.newest(), None);

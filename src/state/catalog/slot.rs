@@ -69,7 +69,8 @@ impl<T: PartialEq + Send + Sync> Slot<T> {
         }
     }
 
-    /// Counts a request. The returned function tells whether it is still the latest one: only its response is used.
+    /// Counts a request. The returned function returns whether the request is still the latest one: only its response
+    /// is used.
     pub fn start_request(&self) -> impl Fn() -> bool + use<T> {
         let request_count = Arc::clone(&self.request_count);
         let own = request_count.fetch_add(1, Ordering::Relaxed) + 1;
@@ -103,7 +104,7 @@ impl<T: PartialEq + Send + Sync> Slot<T> {
         self.as_of.read_untracked().outage.is_some()
     }
 
-    /// Records the end of a request: when the service returned the value, and why it returns none now.
+    /// Records the end of a request: when the service returned the value, and why it does not return a newer one.
     fn set_as_of(&self, since: Millis, outage: Option<ApiError>) {
         self.as_of.update(|as_of| {
             as_of.tries += 1;

@@ -36,7 +36,7 @@ impl ModelTable {
         self.set_aside.message.clone()
     }
 
-    /// Exchanges the rows that are set aside and those that are shown.
+    /// Exchanges the rows that are set aside with the shown rows.
     pub fn swap(&'static self) {
         let Some(conflict) = self.set_aside.conflict.take() else {
             return;

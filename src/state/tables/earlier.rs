@@ -8,7 +8,7 @@ use super::ModelTable;
 use super::local_text::LocalText;
 use crate::browser::local;
 
-/// Returns the entry of a model's table.
+/// Returns the entry in which an earlier version stored a model's table.
 pub(super) fn text_of(model: &str) -> LocalText {
     LocalText::new(format!("atelier.table.{model}"))
 }

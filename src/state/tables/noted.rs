@@ -1,5 +1,5 @@
 //! Remembers which items of an interrupted submission became tasks. The user may remove these tasks before the table is
-//! shown again; their rows were sent all the same, and must not be sent twice.
+//! shown again, but their rows were sent and must not be sent twice.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -11,12 +11,12 @@ use crate::reactive::boxed::spawn;
 use crate::reactive::until::until;
 use crate::runner::Runner;
 
-/// After this time, the leading tab has stored the tasks that it received from a closed page.
+/// How long to wait until the leading tab has stored the tasks that it received from a closed page, in milliseconds.
 pub(super) const SETTLED_AFTER_MS: u32 = 1_000;
 
 const KEY: &str = "atelier.sending";
 
-/// The batches that are being submitted, or were when their page was closed, with the items that became tasks.
+/// The batches whose submission is in progress or was interrupted, with the items that became tasks.
 type Noted = BTreeMap<BatchKey, HashSet<usize>>;
 
 fn read() -> Noted {
@@ -29,7 +29,7 @@ fn change(change: impl FnOnce(&mut Noted)) {
     let mut noted = read();
     change(&mut noted);
     match serde_json::to_string(&noted) {
-        // If the browser refuses, only the stored tasks show it when the table is read.
+        // If the browser refuses to store this, the stored tasks are the only evidence of which rows were sent.
         Ok(text) if !noted.is_empty() => drop(LocalStore::Browser.write(KEY, &text)),
         _ => LocalStore::Browser.remove(KEY),
     }

@@ -1,11 +1,12 @@
 //! Submits rows as tasks. The table and the tasks are stored separately, so a page that is closed in between may have
 //! stored only one of them. Therefore the table is stored first, with the rows marked as sent and the batch listed as in
-//! progress. Once the tasks are stored, the batch is removed from that list. A later page that finds a batch listed, and
-//! its page closed, compares it with the stored tasks: rows without a task are waiting again.
+//! progress. Once the tasks are stored, the batch is removed from that list. If a later
+//! page finds a batch in the list whose page is closed, it compares the batch with the stored tasks: rows without a task become
+//! unsent again.
 //!
-//! One transaction over both would not replace this: the marks of earlier versions have to be settled all the same, rows
-//! have to survive a browser that refuses to store tasks, and the table would have to move into the database of the
-//! records, where a page of an older release blocks it.
+//! A single transaction over both would not replace this: marks of earlier versions must be settled anyway, rows must not be
+//! lost if the browser refuses to store tasks, and the table would have to be in the database of the records, where a page of
+//! an older release can block it.
 
 use std::cell::RefCell;
 use std::pin::pin;
@@ -25,10 +26,11 @@ use crate::runner::Runner;
 use crate::state::batches::Batches;
 use crate::state::contexts::Contexts;
 
-/// Without Web Locks, no tab can tell whether the page is closed. After this time, its tasks are stored or refused.
+/// How long to wait before a batch is settled without Web Locks, in milliseconds. Without locks, a tab can't detect whether the
+/// page that sent the batch is closed. After this time, the tasks of that page are stored or refused.
 const STORED_OR_REFUSED_AFTER_MS: u32 = 10_000;
 
-/// The pause before storage is tried again.
+/// The delay before storage is tried again, in milliseconds.
 const RETRY_MS: u32 = 3_000;
 
 thread_local! {
@@ -48,20 +50,21 @@ impl Sending {
     /// Begins the submission. Must be called before rows are marked as sent.
     pub fn begin(table: &'static ModelTable, batch: BatchKey) -> Self {
         HANDLED.with_borrow_mut(|handled| handled.push(batch.clone()));
-        let lock = hold(&batch);
+        let lock = request_lock(&batch);
         Self { table, batch, lock }
     }
 
-    /// Saves the marks, so that they outlive this page. Must be called before there is any task.
+    /// Saves the marks of the rows, so that they are not lost if the page is closed. Must be called before any task is
+    /// created.
     pub fn secure(&self) {
         noted::begin(&self.batch);
         let text = Writer::new(self.table.table.get_untracked()).finish();
-        // Only `localStorage` writes at once.
+        // Only `localStorage` is written synchronously.
         self.table.save_locally(&text);
         self.table.write_soon();
     }
 
-    /// Ends the submission. Must be called when the tasks are submitted.
+    /// Ends the submission. Must be called once the tasks are submitted.
     pub fn end(self, runner: Runner) {
         let Self { table, batch, lock } = self;
         spawn(async move {
@@ -72,7 +75,7 @@ impl Sending {
                 if is_written || !runner.needs_storage_consent() {
                     break is_written;
                 }
-                // The tasks are sent as soon as the user accepts that they can't be stored.
+                // The tasks can't be stored. They are sent as soon as the user agrees to that.
                 let accepted = until(move || {
                     let _ = runner.block_reason();
                     (!runner.needs_storage_consent()).then_some(())
@@ -81,7 +84,7 @@ impl Sending {
             };
             table.edit(|rows| rows.mark_stored(&batch));
             if !is_written {
-                // The tasks are sent without being stored, so the rows count as sent for later pages, too.
+                // The tasks are sent although they are not stored, so later pages must treat the rows as sent, too.
                 table.save_locally(&Writer::new(table.table.get_untracked()).finish());
             }
             table.once_stored(move || {
@@ -92,7 +95,8 @@ impl Sending {
     }
 }
 
-fn hold(batch: &BatchKey) -> LocalBoxFuture<'static, Lock> {
+/// Requests the lock of the page that handles a batch. The request joins the queue before this function returns.
+fn request_lock(batch: &BatchKey) -> LocalBoxFuture<'static, Lock> {
     locks::hold(&format!("atelier.sending.{}", batch.0))
 }
 
@@ -136,8 +140,9 @@ impl ModelTable {
         }
     }
 
+    /// Compares an interrupted submission with the stored tasks. Rows without a task become unsent again.
     async fn settle(&'static self, batch: BatchKey, all: Contexts) {
-        let lock = hold(&batch).await;
+        let lock = request_lock(&batch).await;
         TimeoutFuture::new(match lock.is_real() {
             true => noted::SETTLED_AFTER_MS,
             false => STORED_OR_REFUSED_AFTER_MS,

@@ -11,17 +11,17 @@ use crate::browser::{self, lifecycle, random};
 
 const CHANNEL: &str = "atelier-tables";
 
-/// A table's reactions to events of the page and of other tabs.
+/// Callbacks of a table for events of the page and of other tabs.
 pub(super) trait Shared {
-    /// The page is visible again; while it was frozen, messages of other tabs may have been lost.
+    /// Called when the page becomes visible. While it was frozen, messages of other tabs may have been lost.
     fn catch_up(&'static self);
-    /// The page is hidden.
+    /// Called when the page is hidden.
     fn write_soon(&'static self);
-    /// The page is closed or enters the back/forward cache.
+    /// Called when the page is closed or enters the back/forward cache.
     fn write_at_once(&'static self);
-    /// The stored table may be lost, for example because the user has cleared the site's data.
+    /// Called when the stored table may be lost, for example because the user has cleared the site's data.
     fn may_be_gone(&'static self);
-    /// Another tab has stored a table, this one or another.
+    /// Called when another tab has stored this table or the table of another model.
     fn on_message(&'static self, stored: &TableStored);
 }
 
@@ -76,7 +76,7 @@ fn tables() -> Vec<&'static dyn Shared> {
     SHARED.with(|shared| shared.tables.borrow().clone())
 }
 
-/// Notifies the table of all further events.
+/// Registers a table for all further events.
 pub(super) fn add(table: &'static dyn Shared) {
     SHARED.with(|shared| shared.tables.borrow_mut().push(table));
 }

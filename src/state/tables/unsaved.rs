@@ -1,4 +1,4 @@
-//! Saves in `localStorage` what was typed right before a page is closed: see [`UnsavedRows`].
+//! Saves rows in `localStorage` that were typed right before a page is closed: see [`UnsavedRows`].
 
 use atelier_studio::compose::revision::StoredRevision;
 use atelier_studio::compose::unsaved_rows::UnsavedRows;
@@ -18,7 +18,7 @@ impl ModelTable {
         self.unsaved.write(unsaved.to_text())
     }
 
-    /// Deletes the saved table if the database has it, too.
+    /// Deletes the saved table if the database contains it, too.
     pub(super) fn forget_if_stored(&self, stored: &StoredRevision) {
         let text = self.unsaved.read();
         let unsaved = text.as_deref().and_then(UnsavedRows::read);

@@ -19,10 +19,10 @@ use crate::browser::storage::tables::{self, Exchanged};
 use crate::reactive::boxed::{after, spawn};
 use crate::reactive::until::until;
 
-/// A table is written when it has not changed for this long.
+/// A table is written when it has not changed for this long, in milliseconds.
 const DEBOUNCE_MS: u32 = 250;
 
-/// The pause before storage that has failed is tried again.
+/// The delay before storage is tried again after a failure, in milliseconds.
 const RETRY_MS: u32 = 3_000;
 
 /// The number of rows that are serialized at a time, which takes about a millisecond.
@@ -35,7 +35,7 @@ pub(super) struct Writing {
     waiters: Waiters,
     /// The timer that writes after a change.
     debounce: RefCell<Option<Timeout>>,
-    /// The timer that tries again.
+    /// The timer that tries storage again after a failure.
     retry: RefCell<Option<Timeout>>,
     /// Whether a write is in progress.
     is_busy: Cell<bool>,
@@ -75,13 +75,13 @@ impl ModelTable {
         self.writing.refusal.clone()
     }
 
-    /// Waits until the browser refuses to keep the rows; at once where it does already.
+    /// Waits until the browser refuses to store the rows. Returns immediately if it already does.
     pub(super) async fn refused(&self) {
         let refusal = self.refusal();
         until(move || refusal.read().map(|_| ())).await;
     }
 
-    /// Counts a change and has it written. Call it after each change that a person has made.
+    /// Records a change, and schedules a write. Must be called after each change that must be stored.
     pub fn mark_changed(&'static self) {
         let writing = &self.writing;
         let may_wait = writing.update(|sync| sync.change(clock::now()));
@@ -168,7 +168,7 @@ impl ModelTable {
                 self.show(&later);
                 self.set_aside(mine, ConflictReason::Replaced);
             }
-            // The table was changed meanwhile, so the version of this tab is later again.
+            // The table was changed in the meantime, so this tab's version is the latest again.
             _ => {}
         }
     }
