@@ -1,6 +1,7 @@
 //! Browser features, one file each. They perform side effects and make no decisions.
 
 pub mod archive;
+pub mod chosen;
 pub mod clipboard;
 pub mod clock;
 pub mod dates;
@@ -28,4 +29,5 @@ pub mod storage;
 pub mod style;
 pub mod tabs;
 pub mod typing;
+pub mod upload;
 pub mod worker;

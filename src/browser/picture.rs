@@ -20,6 +20,18 @@ pub async fn convert(picture: &Blob, mime: &str) -> Result<Blob, JsValue> {
     encode_bitmap(&JsFuture::from(bitmap).await?.dyn_into()?, mime).await
 }
 
+/// Returns width and height of a picture in pixels.
+///
+/// # Errors
+/// If the picture can't be read.
+pub async fn size(picture: &Blob) -> Result<(u32, u32), JsValue> {
+    let bitmap = window().create_image_bitmap_with_blob(picture)?;
+    let bitmap: ImageBitmap = JsFuture::from(bitmap).await?.dyn_into()?;
+    let size = (bitmap.width(), bitmap.height());
+    bitmap.close();
+    Ok(size)
+}
+
 /// Resizes a picture to this width and height, as WebP, or as PNG if the browser can't write WebP.
 ///
 /// # Errors

@@ -21,3 +21,4 @@ pub mod tables;
 pub mod theme;
 pub mod unavailable_models;
 pub mod unload_guard;
+pub mod uploads;

@@ -16,6 +16,7 @@ mod result;
 mod shown_schema;
 mod submission;
 mod submit_cooldown;
+mod upload_wait;
 
 pub use draft::suggest;
 

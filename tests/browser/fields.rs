@@ -284,12 +284,13 @@ async fn fields_show_the_exact_text_of_the_draft() {
         json!({"name": "image_url", "type": "string", "description": ""}),
     ];
     let page = mount(schema("odd-text", parameters), draft).await;
-    for (name, value) in [("line", odd), ("image_url", image)] {
+    for (name, value) in [("line", odd), ("image_url Address", image)] {
         let found = find::select(page.root(), "input").into_iter();
         let found: Vec<Element> = found.filter(|it| find::name_of(it) == name).collect();
         assert_eq!(value_of(&found[0]), value, "{name}");
     }
-    let image = page.find("textbox", "image_url").await;
+    page.find("group", "image_url").await;
+    let image = page.find("textbox", "image_url Address").await;
     assert!(!image.has_attribute("value"));
 }
 

@@ -32,6 +32,7 @@ mod schema;
 mod status;
 mod stored_reference;
 mod task;
+mod upload;
 mod validate;
 
 pub use account_status::AccountStatus;
@@ -55,4 +56,5 @@ pub use schema::{Parameters, RESERVED_NAMES, Schema};
 pub use status::StatusWord;
 pub use stored_reference::{STORED_MARK, stored_name};
 pub use task::{Accepted, Output, Progress, TaskId};
+pub use upload::{UploadLimits, Uploaded};
 pub use validate::{NULL_WORDS, Problem, check, choice_text};

@@ -2,7 +2,7 @@
 
 use crate::lenient::{self, Target};
 use crate::prose::bounded;
-use crate::{ApiError, Guest, Model, ModelId};
+use crate::{ApiError, Guest, Model, ModelId, UploadLimits};
 
 /// The maximum length of a category or subcategory, in bytes. Each is a path segment of the schema's URL.
 const MAX_SEGMENT: usize = 2_000;
@@ -21,6 +21,8 @@ pub struct ModelList {
     pub integrations: Vec<String>,
     /// Whether the service supports [`AccountStatus`](crate::AccountStatus).
     pub has_accounts: bool,
+    /// The limits of uploads, an extension of INTERFACE; `None` if the service accepts none.
+    pub uploads: Option<UploadLimits>,
 }
 
 /// The known values of `integrations` in the model list, an extension of INTERFACE.
@@ -55,6 +57,7 @@ impl ModelList {
             idempotent_for_ms: ttl_seconds.map(|seconds| (seconds * 1_000.0) as u64),
             integrations: reply.integrations.0.into_iter().flatten().collect(),
             has_accounts: reply.account.is_some(),
+            uploads: reply.uploads.limits(),
         })
     }
 }
@@ -66,6 +69,7 @@ struct Reply {
     ttl: Ttl,
     integrations: Texts,
     account: Option<String>,
+    uploads: Uploads,
 }
 
 impl Target for Reply {
@@ -76,6 +80,7 @@ impl Target for Reply {
             "idempotency_key" => reset_target(&mut self.ttl),
             "integrations" => reset_target(&mut self.integrations),
             "account" => reset_target(&mut self.account),
+            "uploads" => reset_target(&mut self.uploads),
             _ => None,
         }
     }
@@ -112,6 +117,37 @@ impl Target for Ttl {
     fn field(&mut self, name: &str) -> Option<&mut dyn Target> {
         match name {
             "ttl_seconds" => reset_target(&mut self.seconds),
+            _ => None,
+        }
+    }
+}
+
+/// The field `uploads`, while it is read.
+#[derive(Default)]
+struct Uploads {
+    max_bytes: Option<f64>,
+    types: Texts,
+    ttl_seconds: Option<f64>,
+}
+
+impl Uploads {
+    /// Returns the limits; `None` without a maximum size of at least a byte.
+    fn limits(self) -> Option<UploadLimits> {
+        let max_bytes = self.max_bytes.filter(|bytes| *bytes >= 1.0)?;
+        Some(UploadLimits {
+            max_bytes: max_bytes as u64,
+            types: self.types.0.into_iter().flatten().map(bounded).collect(),
+            ttl_seconds: self.ttl_seconds.map(|seconds| seconds as u64),
+        })
+    }
+}
+
+impl Target for Uploads {
+    fn field(&mut self, name: &str) -> Option<&mut dyn Target> {
+        match name {
+            "max_bytes" => reset_target(&mut self.max_bytes),
+            "types" => reset_target(&mut self.types),
+            "ttl_seconds" => reset_target(&mut self.ttl_seconds),
             _ => None,
         }
     }
@@ -257,6 +293,44 @@ mod tests {
         for odd in [json!(null), json!("mcp"), json!({"mcp": true})] {
             assert!(read_reply(odd).is_empty());
         }
+    }
+
+    #[test]
+    fn reads_upload_limits_tolerantly() {
+        let read = |uploads: Value| {
+            let body = json!({"success": true, "data": [], "uploads": uploads});
+            list(&body).uploads
+        };
+        let whole = read(
+            json!({"max_bytes": 50_000_000, "types": ["image/png", 1, "audio/ogg"], "ttl_seconds": 60}),
+        );
+        let limits = UploadLimits {
+            max_bytes: 50_000_000,
+            types: vec!["image/png".into(), "audio/ogg".into()],
+            ttl_seconds: Some(60),
+        };
+        assert_eq!(whole, Some(limits));
+        let bare = read(json!({"max_bytes": 1, "types": "all", "ttl_seconds": "7 d", "new": [1]}));
+        let limits = UploadLimits {
+            max_bytes: 1,
+            ..UploadLimits::default()
+        };
+        assert_eq!(bare, Some(limits));
+        for odd in [
+            json!(null),
+            json!(true),
+            json!(50_000_000),
+            json!("on"),
+            json!([]),
+            json!({}),
+            json!({"max_bytes": null}),
+            json!({"max_bytes": "50 MB"}),
+            json!({"max_bytes": 0}),
+            json!({"max_bytes": -5, "types": ["image/png"]}),
+        ] {
+            assert_eq!(read(odd.clone()), None, "{odd}");
+        }
+        assert_eq!(list(&json!({"data": []})).uploads, None);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The form of a model. `control` chooses the control of each parameter; `field` and `folded` determine how the control
 //! is shown; `sheet` opens and closes a form that is a bar at the bottom of the screen; `preset`, `prompt_history`,
-//! `rerun` and `reuse` fill the form; `undo` reverts changes; `blocker` reports why the form can't be sent.
+//! `rerun` and `reuse` fill the form; `undo` reverts changes; `upload` decides about files of
+//! the user; `blocker` reports why the form can't be sent.
 
 pub mod blocker;
 pub mod control;
@@ -17,4 +18,5 @@ pub mod reuse;
 pub mod seed;
 pub mod sheet;
 pub mod undo;
+pub mod upload;
 pub mod vocabulary;

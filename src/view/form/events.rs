@@ -8,7 +8,7 @@ use web_sys::{Element, Event};
 
 use super::field::{self, Field, Kind};
 use super::field_list::FieldList;
-use super::{controls, number, secret, set_attribute};
+use super::{controls, number, own_file, secret, set_attribute};
 use crate::reactive::boxed::handler;
 
 /// The element that contains the fields, with the listeners.
@@ -21,7 +21,8 @@ pub fn with_listeners(list: FieldList) -> AnyView {
         clone_list(&list),
         clone_list(&list),
     );
-    let (press, down, cancel) = (clone_list(&list), clone_list(&list), list);
+    let (press, down, cancel) = (clone_list(&list), clone_list(&list), clone_list(&list));
+    let dropped = list;
     view! {
         <div
             class="field-list"
@@ -62,6 +63,14 @@ pub fn with_listeners(list: FieldList) -> AnyView {
             on:pointercancel=handler(move |event: ev::PointerEvent| {
                 if let Some(at) = slider_index(&cancel, &event) {
                     cancel.restore_entry(at);
+                }
+            })
+            on:dragover=handler(|event: ev::DragEvent| own_file::drag_over(&event))
+            on:dragleave=handler(|event: ev::DragEvent| own_file::drag_leave(&event))
+            on:drop=handler(move |event: ev::DragEvent| {
+                let at = field_event(&dropped, &event).map(|found| found.at);
+                if let Some(of) = at.and_then(|at| dropped.media_field(at)) {
+                    own_file::drop_files(&of, &event);
                 }
             })
         ></div>

@@ -156,6 +156,16 @@ impl Field {
         format!("{}-label", self.id)
     }
 
+    /// The id of the word "Address" in the accessible name of a media field's text field.
+    pub fn address_id(&self) -> String {
+        format!("{}-address", self.id)
+    }
+
+    /// The id of the part of a media field for a file of the user's own.
+    pub fn own_file_id(&self) -> String {
+        format!("{}-file", self.id)
+    }
+
     pub fn hint_id(&self) -> String {
         format!("{}-hint", self.id)
     }

@@ -16,6 +16,7 @@ use web_sys::{Element, HtmlTemplateElement};
 
 use super::field::{Field, Kind};
 use super::frame::{frame, reset_button};
+use super::own_file::{self, MediaField};
 use super::{controls, earlier_prompts, media, set_attribute, steering};
 use crate::browser::frame::after_frame;
 use crate::browser::lifecycle::is_visible;
@@ -36,6 +37,8 @@ struct Inner {
     /// Whether the user has pressed Generate. From then on, every problem is shown.
     attempted: RwSignal<bool>,
     refused: Signal<Vec<Problem>>,
+    /// The model; `None` for a list of secrets.
+    model: Option<ModelId>,
     /// The model, and the parameters for which earlier prompts are offered.
     earlier: Option<(ModelId, Memo<BTreeSet<String>>)>,
     shown: RefCell<Vec<Shown>>,
@@ -82,7 +85,8 @@ impl FieldList {
         let is_long = |field: &&Field| field.kind == Kind::Parameter(Control::LongText);
         let texts = fields.iter().filter(is_long);
         let names: BTreeSet<String> = texts.map(|field| field.parameter.name.clone()).collect();
-        let earlier = model.filter(|_| !names.is_empty()).cloned().map(|model| {
+        let model = model.cloned();
+        let earlier = model.clone().filter(|_| !names.is_empty()).map(|model| {
             let (runner, own_model) = (contexts().runner, model.clone());
             let sent = memo(move || earlier_prompts::sent_before(runner, &own_model, &names));
             (model, sent)
@@ -93,6 +97,7 @@ impl FieldList {
             draft,
             attempted,
             refused,
+            model,
             earlier,
             shown: RefCell::new(shown),
             built: Cell::new(0),
@@ -187,6 +192,9 @@ impl FieldList {
         {
             mount_into(&below, media::below(field, media));
         }
+        if let (Some(of), Some(place)) = (self.media_field(at), found(".own-file")) {
+            mount_into(&place, own_file::view(of));
+        }
         if let Some(vocabulary) = Vocabulary::of(&field.parameter) {
             steering::follow(field, vocabulary, &element);
         }
@@ -197,6 +205,11 @@ impl FieldList {
 
     pub fn field(&self, at: usize) -> Option<&Field> {
         self.0.fields.get(at)
+    }
+
+    /// Returns a field if it is a media field of a model.
+    pub fn media_field(&self, at: usize) -> Option<MediaField> {
+        MediaField::of(self.field(at)?, self.0.model.as_ref()?)
     }
 
     pub fn root(&self) -> NodeRef<Div> {

@@ -1,4 +1,5 @@
-//! A field for the address of an image, a video or a sound, with a preview and a choice of recent outputs.
+//! A field for an image, a video or a sound: an address, or a file of the user's own (`own_file`), with a preview and a
+//! choice of recent outputs.
 
 use crate::state::contexts::contexts;
 use atelier_contract::Media;
@@ -19,12 +20,19 @@ use crate::view::parts::list::{Item, list};
 use crate::view::parts::media::MediaView;
 use crate::view::task::words;
 
-/// The address field.
+/// The group with the address field.
 pub fn html(field: &Field) -> Parts {
+    let (label_id, address_id) = (field.label_id(), field.address_id());
     Parts::of(html! {
-        input type="text" inputmode="url" id=(field.id) required[field.required] autocomplete="off"
-            spellcheck="false" placeholder="https://…" aria-describedby=(field.described_by());
-        div.below-address {}
+        div.media-field role="group" aria-labelledby=(label_id) {
+            div.own-file id=(field.own_file_id()) {}
+            span id=(address_id) hidden { "Address" }
+            // The name begins with the parameter's, like those of all fields.
+            input type="text" inputmode="url" id=(field.id) required[field.required] autocomplete="off"
+                spellcheck="false" placeholder="https://…" aria-labelledby={ (label_id) " " (address_id) }
+                aria-describedby=(field.described_by());
+            div.below-address {}
+        }
     })
 }
 

@@ -10,6 +10,7 @@ mod frame;
 mod json;
 mod media;
 mod number;
+mod own_file;
 mod secret;
 mod segmented;
 mod several;
@@ -79,6 +80,8 @@ pub fn Fields(
         }
         return view! { <p class="muted">"This model takes no parameters."</p> }.into_any();
     }
+    let all = first.iter().chain(&more);
+    own_file::listen(own_file::media_fields(all, &schema.model));
     let list =
         |fields: Vec<Field>| FieldList::new(fields, draft, attempted, refused, Some(&schema.model));
     let folded_parameters: Vec<Arc<Parameter>> =

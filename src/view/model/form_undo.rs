@@ -75,7 +75,8 @@ impl FormUndo {
 
     /// Handles an `input` event before it changes the draft.
     pub fn handle_input(self, event: &Event) {
-        const TEXT: &str = "textarea, input:not([type=checkbox], [type=radio], [type=range])";
+        const TEXT: &str =
+            "textarea, input:not([type=checkbox], [type=radio], [type=range], [type=file])";
         let target = event.target().and_then(|it| it.dyn_into::<Element>().ok());
         if is_json_text(target.as_ref()) {
             self.is_json.set_value(true);

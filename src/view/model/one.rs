@@ -16,6 +16,7 @@ use super::presets;
 use super::recall::recall;
 use super::refused::refused;
 use super::submission::{Refusal, Submission};
+use super::upload_wait::UploadWait;
 use crate::browser::{location, pointer};
 use crate::reactive::boxed::{derived, dynamic, effect, handler, memo, text, when};
 use crate::state::contexts::contexts;
@@ -111,6 +112,8 @@ pub fn OneForm(
     let form = NodeRef::<Form>::new();
     let fields = NodeRef::<Div>::new();
     let handle = NodeRef::<Div>::new();
+    let upload_wait = UploadWait::new(&model, draft);
+    upload_wait.follow(form);
     let form_sheet = sheet::FormSheet::follow(form, handle);
     let reset = move |_| {
         loaded::load(loaded, draft, Draft::default(), Vec::new());
@@ -183,6 +186,9 @@ pub fn OneForm(
             novalidate
             on:submit=handler(move |event: leptos::ev::SubmitEvent| {
                 event.prevent_default();
+                if upload_wait.begin() {
+                    return;
+                }
                 is_cleared.set(false);
                 let is_sent = submission.submit();
                 if is_sent {
@@ -243,6 +249,7 @@ pub fn OneForm(
                     "Clear form"
                 </button>
                 <p class="muted why" translate="no">{submission.status()}</p>
+                {upload_wait.view()}
                 {away}
                 {submission.answer.view()}
                 {fixed_seed}

@@ -75,7 +75,7 @@ pub fn is_free() -> bool {
 
 /// Returns whether the focus is in a field where letters are input, and therefore not keyboard shortcuts.
 pub fn is_writing() -> bool {
-    const FIELDS: &str = "input:not([type=checkbox], [type=radio], [type=range]), textarea, select, [contenteditable]";
+    const FIELDS: &str = "input:not([type=checkbox], [type=radio], [type=range], [type=file]), textarea, select, [contenteditable]";
     let focused = document().active_element();
     focused.is_some_and(|focused| focused.matches(FIELDS) == Ok(true))
 }

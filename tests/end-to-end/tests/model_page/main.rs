@@ -7,6 +7,7 @@ mod form;
 mod missing;
 mod moving;
 mod notifications;
+mod own_files;
 mod phone;
 mod place;
 mod presses;

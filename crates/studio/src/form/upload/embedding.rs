@@ -1,0 +1,57 @@
+//! Pictures inside the request, as data URIs, for services without uploads: their sizes and texts.
+
+/// The maximum length of a data URI. The local service accepts requests of 1 MiB.
+pub const MAX_LENGTH: u64 = 700_000;
+
+/// The longest sides that are tried for a picture that is too large, in pixels.
+const SIDES: [u32; 7] = [2048, 1536, 1280, 1024, 768, 512, 256];
+
+/// The text of the button.
+pub const LABEL: &str = "Put a smaller copy into the request";
+
+/// Whether a file of this size fits into a request as a data URI.
+pub fn fits(bytes: u64) -> bool {
+    const PREFIX: u64 = "data:image/jpeg;base64,".len() as u64;
+    bytes.div_ceil(3) * 4 + PREFIX <= MAX_LENGTH
+}
+
+/// Returns the sizes to try for a picture, largest first: its own, then smaller ones of the same shape.
+pub fn sizes((width, height): (u32, u32)) -> Vec<(u32, u32)> {
+    let longest = width.max(height);
+    let scaled = |side: u32| {
+        let scale = |length: u32| {
+            let scaled = u64::from(length) * u64::from(side) / u64::from(longest.max(1));
+            u32::try_from(scaled).unwrap_or(side).max(1)
+        };
+        (scale(width), scale(height))
+    };
+    let smaller = SIDES.into_iter().filter(|side| *side < longest).map(scaled);
+    [(width, height)].into_iter().chain(smaller).collect()
+}
+
+/// Returns the message for a picture that can't be put into the request.
+pub fn failure(name: &str) -> String {
+    format!("{name} can't be read, or can't be made small enough. Enter its address instead.")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_keep_the_shape_and_never_grow() {
+        assert_eq!(sizes((200, 100)), [(200, 100)]);
+        assert_eq!(
+            sizes((1024, 512)),
+            [(1024, 512), (768, 384), (512, 256), (256, 128)]
+        );
+        assert_eq!(sizes((4000, 3000))[1], (2048, 1536));
+        assert_eq!(sizes((10_000, 1)).last(), Some(&(256, 1)));
+    }
+
+    #[test]
+    fn the_length_of_the_text_counts() {
+        assert!(fits(0) && fits(524_000));
+        assert!(!fits(525_000));
+    }
+}

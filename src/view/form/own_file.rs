@@ -1,0 +1,439 @@
+//! The part of a media field for a file of the user's own: buttons, progress and failures. Files come from a file input, a
+//! drop on the field, or the clipboard.
+
+use atelier_contract::{Media, ModelId};
+use atelier_studio::form::control::Control;
+use atelier_studio::form::upload::acceptance::{self, media_of};
+use atelier_studio::form::upload::embedding;
+use atelier_studio::form::upload::state::{UploadState, progress_text};
+use atelier_studio::form::upload::{paste_target, several_message};
+use gloo_events::{EventListener, EventListenerOptions};
+use icondata_lu::{LuClipboardPaste, LuUpload};
+use leptos::prelude::*;
+use wasm_bindgen::JsCast;
+use web_sys::{ClipboardEvent, DragEvent, Element, HtmlInputElement, Node};
+
+use super::field::{self, Field, Kind};
+use crate::browser::chosen::{self, ChosenFile, Pasted};
+use crate::reactive::boxed::{dynamic, effect, handler, memo, spawn, text, when};
+use crate::state::contexts::{Contexts, contexts};
+use crate::state::uploads::{self, FieldKey, Upload};
+use crate::view::parts::focus;
+use crate::view::parts::glyph::Glyph;
+
+/// The selector of the part of a media field that accepts a drop.
+const DROP_AREA: &str = ".media-field";
+
+/// The class of that part while files are dragged over it.
+const DRAGGED_OVER: &str = "dragged-over";
+
+/// A media field and its model.
+#[derive(Clone)]
+pub struct MediaField {
+    pub field: Field,
+    pub media: Media,
+    pub model: ModelId,
+    /// Events of the page and replies have no owner that provides the contexts.
+    all: Contexts,
+}
+
+/// Returns the media fields among the fields of a model.
+pub fn media_fields<'a>(
+    fields: impl Iterator<Item = &'a Field>,
+    model: &ModelId,
+) -> Vec<MediaField> {
+    fields
+        .filter_map(|field| MediaField::of(field, model))
+        .collect()
+}
+
+/// Returns the buttons and the state of the upload. Puts the address of a finished upload into the field.
+pub fn view(of: MediaField) -> AnyView {
+    let key = of.key();
+    let upload = memo(move || uploads::of_field(&key));
+    let used = RwSignal::new((String::new(), String::new()));
+    of.follow(upload, used);
+    // The entry is compared so that a message disappears when the user changes the field.
+    let shown = {
+        let field = of.field.clone();
+        memo(move || upload.get().filter(|upload| upload.before == field.entry()))
+    };
+    let description = {
+        let field = of.field.clone();
+        memo(move || uploads::description(&field.text()))
+    };
+    let has_upload = move || description.read().is_some();
+    let choose_text = text(move || match has_upload() {
+        true => "Replace".to_owned(),
+        false => "Choose file".to_owned(),
+    });
+    let (media, all) = (of.media, of.all);
+    let accept = text(move || acceptance::accept(media, &uploads::support(all)));
+    let parts = (
+        note(shown, used, &of.field),
+        running(shown, &of.field),
+        failure(shown, &of),
+    );
+    let (choosing, pasting, removing) = (of.clone(), of.clone(), of);
+    let choose = move |event: web_sys::Event| {
+        let target = event.target().and_then(|it| it.dyn_into().ok());
+        if let Some::<HtmlInputElement>(input) = target {
+            choosing.accept(chosen::of_input(&input));
+        }
+    };
+    let paste = move |_: leptos::ev::MouseEvent| {
+        let of = pasting.clone();
+        spawn(async move {
+            let pasted = chosen::of_clipboard(of.media).await;
+            // The user may have left the form.
+            if field::element::<Element>(&of.field.id).is_some() {
+                of.paste(pasted);
+            }
+        });
+    };
+    let remove = move |_: leptos::ev::MouseEvent| {
+        removing.field.reset();
+        keep_focus(&removing.field);
+    };
+    view! {
+        <div class="row">
+            <label class="button small file">
+                <Glyph icon=LuUpload />
+                <span prop:textContent=choose_text></span>
+                <input type="file" aria-label=choose_text accept=accept on:change=handler(choose) />
+            </label>
+            <button class="button small" type="button" on:click=handler(paste)>
+                <Glyph icon=LuClipboardPaste />
+                <span class="paste">"Paste"</span>
+            </button>
+            <button
+                class="button small"
+                type="button"
+                hidden=when(move || !has_upload())
+                on:click=handler(remove)
+            >
+                "Remove"
+            </button>
+        </div>
+        <p
+            class="hint"
+            translate="no"
+            hidden=when(move || !has_upload())
+            prop:textContent=text(move || description.get().unwrap_or_default())
+        ></p>
+        {parts}
+    }
+    .into_any()
+}
+
+/// The message about the choice of a file, such as a drop of several. It stays after the upload for as long as the field has
+/// the file. `used`: the URL of the last upload and its message.
+fn note(shown: Memo<Option<Upload>>, used: RwSignal<(String, String)>, field: &Field) -> AnyView {
+    let field = field.clone();
+    let note = text(move || {
+        if let Some(upload) = &*shown.read() {
+            return upload.note.clone();
+        }
+        let (url, note) = used.get();
+        match field.text() == url {
+            true => note,
+            false => String::new(),
+        }
+    });
+    view! { <p class="hint" role="status" prop:textContent=note></p> }.into_any()
+}
+
+/// The progress of a running upload, with a button that cancels it. It is built once for each upload, so that the button
+/// keeps the focus.
+fn running(shown: Memo<Option<Upload>>, field: &Field) -> AnyView {
+    let field = field.clone();
+    let running = memo(move || {
+        let shown = shown.read();
+        let upload = shown.as_ref().filter(|upload| upload.state.is_running())?;
+        Some((upload.id, upload.file.name.clone()))
+    });
+    let progress = move || {
+        let shown = shown.read();
+        shown.as_ref().map(|upload| upload.state.clone())
+    };
+    dynamic(move || {
+        let Some((id, name)) = running.get() else {
+            return ().into_any();
+        };
+        let field = field.clone();
+        let cancel = move |_: leptos::ev::MouseEvent| {
+            uploads::cancel(id);
+            keep_focus(&field);
+        };
+        let label = format!("Upload of {name}");
+        view! {
+            <div class="upload">
+                <span class="upload-name" translate="no">
+                    {name}
+                </span>
+                <progress
+                    aria-label=label
+                    max=text(move || match progress() {
+                        Some(UploadState::Sending { total, .. }) => total.max(1).to_string(),
+                        _ => "1".to_owned(),
+                    })
+                    prop:value=text(move || match progress() {
+                        Some(UploadState::Sending { sent, .. }) => sent.to_string(),
+                        _ => "0".to_owned(),
+                    })
+                ></progress>
+                <span
+                    class="upload-progress"
+                    translate="no"
+                    prop:textContent=text(move || {
+                        progress().as_ref().map(progress_text).unwrap_or_default()
+                    })
+                ></span>
+                <button class="button small" type="button" on:click=handler(cancel)>
+                    "Cancel upload"
+                </button>
+            </div>
+        }
+        .into_any()
+    })
+}
+
+/// What the user can do about a failed upload.
+#[derive(Clone, Copy, PartialEq)]
+enum Offer {
+    Retry,
+    /// Put the picture into the request.
+    Embed,
+}
+
+/// The message of a failed upload, with a button for what the user can do about it.
+fn failure(shown: Memo<Option<Upload>>, of: &MediaField) -> AnyView {
+    let (field, all) = (of.field.clone(), of.all);
+    let failure = memo(move || {
+        let shown = shown.read();
+        let upload = shown.as_ref()?;
+        match &upload.state {
+            UploadState::Failed { message, can_retry } => {
+                let offer = match (can_retry, upload.can_embed) {
+                    (true, _) => Some((Offer::Retry, upload.id)),
+                    (false, true) => Some((Offer::Embed, upload.id)),
+                    (false, false) => None,
+                };
+                Some((message.clone(), offer))
+            }
+            UploadState::Canceled => {
+                let message = format!("The upload of {} was canceled.", upload.file.name);
+                Some((message, None))
+            }
+            _ => None,
+        }
+    });
+    let message = text(move || {
+        let failure = failure.get();
+        failure.map(|(message, _)| message).unwrap_or_default()
+    });
+    let button = dynamic(move || {
+        let offer = failure.get().and_then(|(_, offer)| offer);
+        let button = offer.map(|(offer, id)| {
+            let field = field.clone();
+            let press = move |_: leptos::ev::MouseEvent| {
+                match offer {
+                    Offer::Retry => uploads::retry(all, id),
+                    Offer::Embed => uploads::embed(all, id),
+                }
+                keep_focus(&field);
+            };
+            let label = match offer {
+                Offer::Retry => "Try again",
+                Offer::Embed => embedding::LABEL,
+            };
+            view! {
+                <button class="button small" type="button" on:click=handler(press)>
+                    {label}
+                </button>
+            }
+        });
+        button.into_any()
+    });
+    view! {
+        <p class="problem" role="alert" prop:textContent=message></p>
+        {button}
+    }
+    .into_any()
+}
+
+/// Moves the focus to the file input of a field if the button that had it is gone.
+fn keep_focus(field: &Field) {
+    let file_input = format!("#{} input", field.own_file_id());
+    focus::when_lost(move || {
+        focus::to_without_scrolling(&file_input);
+    });
+}
+
+impl MediaField {
+    /// Returns a field if it is a media field.
+    pub fn of(field: &Field, model: &ModelId) -> Option<Self> {
+        let Kind::Parameter(Control::Media(media)) = field.kind else {
+            return None;
+        };
+        Some(Self {
+            field: field.clone(),
+            media,
+            model: model.clone(),
+            all: contexts(),
+        })
+    }
+
+    fn key(&self) -> FieldKey {
+        FieldKey {
+            address: self.all.session.settings_untracked().address.to_string(),
+            model: self.model.clone(),
+            parameter: self.field.parameter.name.clone(),
+        }
+    }
+
+    /// Puts the address of a finished upload into the field and its message into `used`, and cancels a running one if the user changes the field.
+    fn follow(&self, upload: Memo<Option<Upload>>, used: RwSignal<(String, String)>) {
+        let field = self.field.clone();
+        effect(move || {
+            let entry = field.entry();
+            let Some(upload) = upload.get() else { return };
+            let is_changed = upload.before != entry;
+            match upload.state {
+                UploadState::Done(uploaded) => {
+                    if !is_changed {
+                        used.set((uploaded.url.clone(), upload.note));
+                        field.set_text(uploaded.url);
+                    }
+                    uploads::remove(upload.id);
+                }
+                state if is_changed && state.is_running() => uploads::cancel(upload.id),
+                _ => {}
+            }
+        });
+    }
+
+    /// Uploads the first of these files.
+    fn accept(&self, files: Vec<ChosenFile>) {
+        let count = files.len();
+        let Some(first) = files.into_iter().next() else {
+            return;
+        };
+        let note = several_message(&first.file.name, count);
+        let before = self.field.entry_now();
+        uploads::start(self.all, self.key(), self.media, first, before, note);
+    }
+
+    /// Handles the result of the button "Paste".
+    fn paste(&self, pasted: Pasted) {
+        let message = match pasted {
+            Pasted::File(file) => return self.accept(vec![file]),
+            Pasted::Text(text) => return self.field.set_text(text.trim().to_owned()),
+            Pasted::Nothing => acceptance::empty_clipboard(self.media),
+            Pasted::Denied => acceptance::DENIED_CLIPBOARD.to_owned(),
+        };
+        let before = self.field.entry_now();
+        uploads::refuse(self.key(), self.media, before, message);
+    }
+
+    /// Whether the field is hidden, because the input is edited as JSON.
+    fn is_hidden(&self) -> bool {
+        let input = field::element::<Element>(&self.field.id);
+        input.is_none_or(|input| input.closest("[hidden]").ok().flatten().is_some())
+    }
+
+    /// Opens the fold that contains the field, if any.
+    fn unfold(&self) {
+        let input = field::element::<Element>(&self.field.id);
+        if let Some(fold) = input.and_then(|input| input.closest("details").ok()?) {
+            // Fails only for an invalid name.
+            let _ = fold.set_attribute("open", "");
+        }
+        field::scroll_into_view(&self.field.id);
+    }
+}
+
+/// Takes a pasted file wherever the focus is on the page, until the owner is disposed. A paste of text into a text field is
+/// left to the browser. A file that is dropped next to a field is ignored.
+pub fn listen(fields: Vec<MediaField>) {
+    if fields.is_empty() {
+        return;
+    }
+    let options = EventListenerOptions::enable_prevent_default();
+    // Otherwise the browser would open a file that misses the field, and leave the page.
+    let listeners = ["dragover", "drop"].map(|name| {
+        EventListener::new_with_options(&document(), name, options, |event| {
+            let event = event.unchecked_ref::<DragEvent>();
+            let transfer = event.data_transfer();
+            if chosen::has_type(transfer.as_ref(), "Files") && !event.default_prevented() {
+                event.prevent_default();
+                if let Some(transfer) = transfer {
+                    transfer.set_drop_effect("none");
+                }
+            }
+        })
+    });
+    StoredValue::new_local(listeners);
+    let listener = EventListener::new_with_options(&document(), "paste", options, move |event| {
+        let Some(event) = event.dyn_ref::<ClipboardEvent>() else {
+            return;
+        };
+        let transfer = event.clipboard_data();
+        let has_text = chosen::has_type(transfer.as_ref(), "text/plain");
+        if event.default_prevented() || (has_text && focus::is_writing()) {
+            return;
+        }
+        let shown: Vec<&MediaField> = fields.iter().filter(|of| !of.is_hidden()).collect();
+        let media: Vec<(Media, bool)> = (shown.iter())
+            .map(|of| (of.media, untrack(|| of.field.text().trim().is_empty())))
+            .collect();
+        let files = chosen::of_transfer(transfer);
+        let found = files.iter().find_map(|chosen| {
+            let of = media_of(&chosen.file.media_type)?;
+            Some((chosen.clone(), paste_target(&media, of)?))
+        });
+        if let Some((file, at)) = found {
+            event.prevent_default();
+            shown[at].accept(vec![file]);
+            shown[at].unfold();
+        }
+    });
+    StoredValue::new_local(listener);
+}
+
+/// Handles `dragover` at a field: shows that files can be dropped there.
+pub fn drag_over(event: &DragEvent) {
+    let Some(area) = drop_area(event) else { return };
+    event.prevent_default();
+    highlight(&area, true);
+}
+
+/// Handles `dragleave` at a field.
+pub fn drag_leave(event: &DragEvent) {
+    let Some(area) = drop_area(event) else { return };
+    let target = event.related_target();
+    let entered = target.as_ref().and_then(|it| it.dyn_ref::<Node>());
+    if !area.contains(entered) {
+        highlight(&area, false);
+    }
+}
+
+/// Handles a drop on a field.
+pub fn drop_files(of: &MediaField, event: &DragEvent) {
+    let Some(area) = drop_area(event) else { return };
+    event.prevent_default();
+    highlight(&area, false);
+    of.accept(chosen::of_transfer(event.data_transfer()));
+}
+
+/// Returns the part of the field that accepts the drop, if files are dragged.
+fn drop_area(event: &DragEvent) -> Option<Element> {
+    let has_files = chosen::has_type(event.data_transfer().as_ref(), "Files");
+    let target: Element = event.target()?.dyn_into().ok()?;
+    target.closest(DROP_AREA).ok()?.filter(|_| has_files)
+}
+
+fn highlight(area: &Element, is_over: bool) {
+    // Fails only for an invalid class name.
+    let _ = (area.class_list()).toggle_with_force(DRAGGED_OVER, is_over);
+}

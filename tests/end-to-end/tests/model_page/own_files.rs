@@ -1,0 +1,350 @@
+//! Files of the user's own as the input of a model.
+
+use crate::studio::{Studio, TIMEOUT, run_steps};
+use atelier_end_to_end::Result;
+use atelier_end_to_end::fault::{Fault, Rule};
+use atelier_end_to_end::find::{by, starting};
+use atelier_end_to_end::site;
+use atelier_end_to_end::wait::{wait_for_match, wait_for_value};
+use serde_json::Value;
+
+const PAGE: &str = "/models/image/repaint";
+const UPLOADS: &str = "/v2/uploads";
+
+/// Helpers that make files and give them to the field, as a file dialog, a drop and a paste do.
+const FILES: &str = "
+    const picture = async name => {
+        const canvas = Object.assign(document.createElement('canvas'), { width: 64, height: 48 });
+        const context = canvas.getContext('2d');
+        context.fillStyle = `hsl(${[...name].reduce((sum, it) => sum + it.charCodeAt(0), 0)} 80% 50%)`;
+        context.fillRect(8, 8, 32, 32);
+        const content = await new Promise(done => canvas.toBlob(done, 'image/png'));
+        return new File([content], name, { type: 'image/png' });
+    };
+    // It can hardly be compressed.
+    const noise = async name => {
+        const canvas = Object.assign(document.createElement('canvas'), { width: 1200, height: 900 });
+        const context = canvas.getContext('2d');
+        const pixels = context.createImageData(1200, 900);
+        pixels.data.forEach((_, at) => (pixels.data[at] = at % 4 === 3 ? 255 : Math.random() * 256));
+        context.putImageData(pixels, 0, 0);
+        const content = await new Promise(done => canvas.toBlob(done, 'image/png'));
+        return new File([content], name, { type: 'image/png' });
+    };
+    const transfer = files => {
+        const data = new DataTransfer();
+        files.forEach(file => data.items.add(file));
+        return data;
+    };
+    const choose = file => {
+        const input = document.querySelector('.own-file input');
+        input.files = transfer([file]).files;
+        input.dispatchEvent(new Event('change', { bubbles: true }));
+    };
+    const drag = (type, files) => document.querySelector('.media-field').dispatchEvent(
+        new DragEvent(type, { dataTransfer: transfer(files), bubbles: true, cancelable: true }));
+    const paste = files => document.body.dispatchEvent(
+        new ClipboardEvent('paste', { clipboardData: transfer(files), bubbles: true, cancelable: true }));
+";
+
+const VALUE: &str = "
+    const group = [...document.querySelectorAll('[role=group]')].find(it => it.matches('.media-field'));
+    return group?.querySelector('input[type=text]').value";
+
+const CANCEL: &str = "Cancel upload";
+
+/// Opens the page of a model that takes an image.
+async fn open(studio: &Studio<'_>) -> Result<()> {
+    let browser = studio.browser;
+    browser.open(&studio.address(PAGE)).await?;
+    browser.find(&by("heading", "Repaint")).await?;
+    browser.find(&by("group", "image_url")).await?;
+    Ok(())
+}
+
+async fn hand(studio: &Studio<'_>, script: &str) -> Result<Value> {
+    studio.run_script(&format!("{FILES} {script}")).await
+}
+
+/// Chooses a picture of this name.
+async fn choose(studio: &Studio<'_>, name: &str) -> Result<()> {
+    hand(studio, &format!("choose(await picture('{name}'))")).await?;
+    Ok(())
+}
+
+fn count(studio: &Studio<'_>) -> usize {
+    studio.proxy.calls_to(UPLOADS).len()
+}
+
+/// Waits until the field has the address of an upload, and returns it.
+async fn uploaded(studio: &Studio<'_>) -> Result<Value> {
+    let is_upload = |value: &Value| value.as_str().is_some_and(|it| it.contains("/outputs/"));
+    wait_for_match(studio.browser, "an upload in the field", VALUE, is_upload).await?;
+    studio.browser.run(VALUE, vec![]).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_chosen_file_is_uploaded_once_and_used() {
+    run_steps("a_chosen_file", &["--speed", "0"], async |studio| {
+        let browser = studio.browser;
+        open(studio).await?;
+        let file = site::repository()
+            .join("public/icon-192.png")
+            .canonicalize()?;
+        browser
+            .choose_file(&by("button", "Choose file"), &file)
+            .await?;
+        let address = uploaded(studio).await?;
+        browser
+            .wait_for_text("icon-192.png, 192 × 192 px", TIMEOUT)
+            .await?;
+        studio.type_prompt("a brass lamp").await?;
+        browser.press(&by("button", "Generate")).await?;
+        browser
+            .find_with_limit(&by("button", "Run again"), TIMEOUT)
+            .await?;
+        let sent = "
+            return new Promise((done, failed) => {
+                const opened = indexedDB.open('atelier');
+                opened.onerror = failed;
+                opened.onsuccess = () => {
+                    const all = opened.result.transaction('tasks').objectStore('tasks').getAll();
+                    all.onsuccess = () => {
+                        opened.result.close();
+                        const text = JSON.stringify(all.result).replaceAll('\\\\', '');
+                        done(/\"image_url\":\"([^\"]*)\"/.exec(text)?.[1] ?? text);
+                    };
+                };
+            })";
+        wait_for_value(browser, "the submitted address", sent, address.clone()).await?;
+
+        browser.press(&by("button", "Remove")).await?;
+        wait_for_value(browser, "the removed address", VALUE, "").await?;
+        browser
+            .choose_file(&by("button", "Choose file"), &file)
+            .await?;
+        assert_eq!(uploaded(studio).await?, address);
+        browser.find(&by("button", "Replace")).await?;
+        assert_eq!(count(studio), 1, "the same file was sent again");
+        Ok(())
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn dropped_and_pasted_files_are_uploaded() {
+    run_steps("dropped_and_pasted", &["--speed", "0"], async |studio| {
+        let browser = studio.browser;
+        open(studio).await?;
+        let over = "return document.querySelectorAll('.dragged-over').length";
+        hand(studio, "drag('dragover', [await picture('a.png')])").await?;
+        wait_for_value(browser, "the highlight", over, 1).await?;
+        hand(
+            studio,
+            "drag('drop', [await picture('a.png'), await picture('b.png')])",
+        )
+        .await?;
+        wait_for_value(browser, "no highlight", over, 0).await?;
+        let first = uploaded(studio).await?;
+        browser.wait_for_text("a.png, 64 × 48 px", TIMEOUT).await?;
+        browser
+            .wait_for_text("Only the first of 2 files is used: a.png.", TIMEOUT)
+            .await?;
+        browser.press(&by("button", "Remove")).await?;
+        wait_for_value(browser, "the removed address", VALUE, "").await?;
+        hand(
+            studio,
+            "document.activeElement.blur(); paste([await picture('c.png')])",
+        )
+        .await?;
+        assert_ne!(uploaded(studio).await?, first);
+        browser.wait_for_text("c.png, 64 × 48 px", TIMEOUT).await?;
+        assert_eq!(count(studio), 2);
+        Ok(())
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_refused_file_is_explained_and_the_address_stays() {
+    run_steps("a_refused_file", &["--speed", "0"], async |studio| {
+        let browser = studio.browser;
+        open(studio).await?;
+        let typed = "https://files.example/cat.png";
+        browser.fill(&starting("textbox", "image_url"), typed).await?;
+        hand(studio, "choose(new File(['words'], 'notes.txt', { type: 'text/plain' }))").await?;
+        let message = "notes.txt is text/plain, but image_url takes an image. Choose an image, or enter an address.";
+        browser.wait_for_text(message, TIMEOUT).await?;
+        assert_eq!(count(studio), 0, "it was sent");
+        // Only the service reads the content.
+        hand(studio, "choose(new File(['words'], 'words.png', { type: 'image/png' }))").await?;
+        browser.wait_for_text("Accepted types", TIMEOUT).await?;
+        assert!(browser.find_all(&by("button", "Try again")).await?.is_empty());
+        assert_eq!(count(studio), 1);
+        wait_for_value(browser, "the address", VALUE, typed).await
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_upload_that_is_lost_twice_is_retried() {
+    run_steps(
+        "an_upload_that_is_lost",
+        &["--speed", "0"],
+        async |studio| {
+            open(studio).await?;
+            studio.proxy.add(Rule::next(1, UPLOADS, Fault::DropBefore));
+            studio.proxy.add(Rule::next(1, UPLOADS, Fault::DropAfter));
+            choose(studio, "cat.png").await?;
+            uploaded(studio).await?;
+            assert_eq!(count(studio), 3);
+            Ok(())
+        },
+    )
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_canceled_upload_leaves_the_address() {
+    run_steps("a_canceled_upload", &["--speed", "0"], async |studio| {
+        let browser = studio.browser;
+        open(studio).await?;
+        let typed = "https://files.example/cat.png";
+        browser
+            .fill(&starting("textbox", "image_url"), typed)
+            .await?;
+        studio.proxy.add(Rule::every(UPLOADS, Fault::Hold));
+        choose(studio, "dog.png").await?;
+        browser
+            .find(&by("progressbar", "Upload of dog.png"))
+            .await?;
+        browser.press(&by("button", CANCEL)).await?;
+        browser
+            .wait_for_text("The upload of dog.png was canceled.", TIMEOUT)
+            .await?;
+        studio.proxy.clear();
+        wait_for_value(browser, "the address", VALUE, typed).await?;
+        // What the user types counts more than an upload that is running.
+        studio.proxy.add(Rule::every(UPLOADS, Fault::Hold));
+        choose(studio, "bird.png").await?;
+        browser.find(&by("button", CANCEL)).await?;
+        let other = "https://files.example/bird.png";
+        browser
+            .fill(&starting("textbox", "image_url"), other)
+            .await?;
+        browser.wait_until_gone(&by("button", CANCEL)).await?;
+        studio.proxy.clear();
+        wait_for_value(browser, "the address", VALUE, other).await
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn generate_waits_for_an_upload_and_submits_once() {
+    run_steps(
+        "generate_waits_for_an_upload",
+        &["--speed", "0"],
+        async |studio| {
+            let browser = studio.browser;
+            open(studio).await?;
+            studio.type_prompt("once").await?;
+            let wait = async |name: &str, file: &str| -> Result<()> {
+                studio.proxy.add(Rule::every(UPLOADS, Fault::Hold));
+                hand(studio, &format!("choose({file})")).await?;
+                browser.find(&by("button", CANCEL)).await?;
+                browser.press(&by("button", "Generate")).await?;
+                let message = format!("Waiting for the upload of {name}. Generate follows.");
+                browser.wait_for_text(&message, TIMEOUT).await
+            };
+            wait("cat.png", "await picture('cat.png')").await?;
+            browser.press(&by("button", "Generate")).await?;
+            assert!(studio.sent_prompts().is_empty(), "it did not wait");
+            studio.proxy.clear();
+            studio.sees_sent(1).await?;
+            browser
+                .find_with_limit(&by("button", "Run again"), TIMEOUT)
+                .await?;
+
+            wait("dog.png", "await picture('dog.png')").await?;
+            let form = browser.find(&by("form", "Input")).await?;
+            browser.press(&by("button", "Cancel").within(&form)).await?;
+            studio.proxy.clear();
+            browser
+                .wait_for_text("dog.png, 64 × 48 px", TIMEOUT)
+                .await?;
+
+            let broken = "new File(['words'], 'words.png', { type: 'image/png' })";
+            wait("words.png", broken).await?;
+            studio.proxy.clear();
+            browser
+                .wait_for_text("Not sent: words.png could not be uploaded.", TIMEOUT)
+                .await?;
+            assert_eq!(studio.sent_prompts(), ["once"]);
+            assert_eq!(studio.stored_tasks().await?, 1);
+            Ok(())
+        },
+    )
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_upload_continues_while_another_page_is_shown() {
+    run_steps("an_upload_continues", &["--speed", "0"], async |studio| {
+        let browser = studio.browser;
+        open(studio).await?;
+        studio.proxy.add(Rule::every(UPLOADS, Fault::Hold));
+        choose(studio, "cat.png").await?;
+        browser.find(&by("button", CANCEL)).await?;
+        browser.press(&starting("link", "Tasks")).await?;
+        browser.find(&by("heading", "Tasks")).await?;
+        studio.proxy.clear();
+        let is_done = |calls: &[atelier_end_to_end::fault::Call]| {
+            calls
+                .iter()
+                .any(|call| call.path == UPLOADS && call.status == Some(200))
+        };
+        studio.sees("the upload's reply", is_done).await?;
+        browser.run("history.back()", vec![]).await?;
+        uploaded(studio).await?;
+        assert_eq!(count(studio), 1);
+        Ok(())
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_service_without_uploads_takes_addresses_only() {
+    let arguments = ["--speed", "0", "--upload-limit", "off"];
+    run_steps("a_service_without_uploads", &arguments, async |studio| {
+        let browser = studio.browser;
+        open(studio).await?;
+        choose(studio, "cat.png").await?;
+        browser
+            .wait_for_text("This service takes addresses only", TIMEOUT)
+            .await?;
+        wait_for_value(browser, "the field", VALUE, "").await?;
+        let embed = by("button", "Put a smaller copy into the request");
+        browser.press(&embed).await?;
+        browser
+            .wait_for_text("cat.png, 64 × 48 px", TIMEOUT)
+            .await?;
+        let is_data = |value: &Value| {
+            value
+                .as_str()
+                .is_some_and(|it| it.starts_with("data:image/png;base64,"))
+        };
+        wait_for_match(browser, "the picture in the field", VALUE, is_data).await?;
+
+        hand(studio, "choose(await noise('noise.png'))").await?;
+        browser.press(&embed).await?;
+        browser.wait_for_text("noise.png, ", TIMEOUT).await?;
+        let is_smaller = |value: &Value| {
+            let length = value.as_str().map_or(0, str::len);
+            (10_000..=700_000).contains(&length)
+        };
+        wait_for_match(browser, "a copy that fits", VALUE, is_smaller).await?;
+        assert_eq!(count(studio), 0);
+        Ok(())
+    })
+    .await;
+}
