@@ -260,7 +260,7 @@ async fn generate_waits_for_an_upload_and_submits_once() {
             browser.press(&by("button", "Generate")).await?;
             assert!(studio.sent_prompts().is_empty(), "it did not wait");
             studio.proxy.clear();
-            studio.sees_sent(1).await?;
+            studio.wait_for_sent(1).await?;
             browser
                 .find_with_limit(&by("button", "Run again"), TIMEOUT)
                 .await?;
