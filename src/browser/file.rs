@@ -53,6 +53,14 @@ pub async fn all_text(file: &Blob) -> Result<String, String> {
         .ok_or_else(|| UNREADABLE.into())
 }
 
+/// Whether a file still exists and is unchanged since it was chosen.
+pub async fn is_readable(file: &Blob) -> bool {
+    match file.slice_with_f64_and_f64(0.0, 1.0) {
+        Ok(start) => JsFuture::from(start.array_buffer()).await.is_ok(),
+        Err(_) => false,
+    }
+}
+
 /// Returns a file as a data URL, or `None` if it can't be read.
 pub async fn data_url(file: &Blob) -> Option<String> {
     let reader = FileReader::new().ok()?;

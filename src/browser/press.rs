@@ -28,6 +28,11 @@ pub fn listen() {
     }
 }
 
+/// Forgets the last press, because the page submits a form by itself.
+pub fn forget() {
+    LAST.set(None);
+}
+
 /// Returns the time of the press that is being handled, or the current time outside of a handler.
 pub fn at() -> Millis {
     let event_age = event_age().unwrap_or_default().max(0.0);

@@ -24,6 +24,9 @@ use crate::state::session::Session;
 /// A file that is about to expire is uploaded again, in milliseconds.
 const MIN_REMAINING_MS: u64 = 3_600_000;
 
+/// The longest wait of one timer, in milliseconds.
+const MAX_TIMER_MS: u64 = 86_400_000;
+
 /// A media parameter of a model of a service.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FieldKey {
@@ -252,6 +255,24 @@ pub fn cancel(id: u32) {
     STORE.with_borrow_mut(|store| store.contents.retain(|content| content.id != id));
 }
 
+/// Removes the uploads of a model's form.
+pub fn remove_of_form(model: &ModelId) {
+    let uploads = signal();
+    let of_form = |upload: &&Upload| upload.key.model == *model;
+    let ids: Vec<u32> = (uploads.read_untracked().iter().filter(of_form))
+        .map(|upload| upload.id)
+        .collect();
+    ids.into_iter().for_each(remove);
+}
+
+/// Returns the parameters of these uploads; not tracked.
+pub fn parameters(ids: &[u32]) -> Vec<String> {
+    let uploads = signal();
+    let uploads = uploads.read_untracked();
+    let waited = uploads.iter().filter(|upload| ids.contains(&upload.id));
+    waited.map(|upload| upload.key.parameter.clone()).collect()
+}
+
 /// Removes an upload from its field.
 pub fn remove(id: u32) {
     abort(id);
@@ -370,8 +391,14 @@ async fn attempts(session: Session, id: u32) {
             return;
         };
         failures += 1;
-        let wait = at.saturating_sub(clock::now());
-        TimeoutFuture::new(u32::try_from(wait).unwrap_or(u32::MAX >> 1)).await;
+        loop {
+            // The clock may be set, and timers are limited to about 24 days.
+            let wait = at.saturating_sub(clock::now()).min(MAX_TIMER_MS);
+            if wait == 0 {
+                break;
+            }
+            TimeoutFuture::new(wait as u32).await;
+        }
         lifecycle::until_online().await;
     }
 }
@@ -390,6 +417,13 @@ async fn attempt(session: Session, id: u32, failures: u32) -> Option<UploadState
             },
         );
     };
+    if !file::is_readable(&blob).await {
+        let message = format!(
+            "{} can't be read any more. Choose it again.",
+            upload.file.name
+        );
+        return apply(id, UploadEvent::Unfit { message });
+    }
     let total = upload.file.bytes;
     apply(id, UploadEvent::Started { total });
     let url = address.url(path::UPLOADS);

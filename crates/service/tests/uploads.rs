@@ -79,7 +79,7 @@ fn with_program(data: &TempDir, script: &str, args: &[&str]) -> Server {
     let program = data.path().join("program.sh");
     std::fs::write(&program, format!("#!/bin/sh\n{script}\n")).unwrap();
     std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o700)).unwrap();
-    let models = "[[model]]\ncategory = \"text\"\nsubcategory = \"own\"\nname = \"Own\"\n\
+    let models = "[[model]]\ncategory = \"text\"\nsubcategory = \"own\"\nname = \"Own\"\nat_once = 1\n\
         command = { program = \"program.sh\" }\n\
         [[model.parameter]]\nname = \"prompt\"\ntype = \"string\"\n\
         [[model.parameter]]\nname = \"picture\"\ntype = \"file\"\n\
@@ -214,14 +214,18 @@ fn a_task_whose_input_file_is_missing_fails_without_its_model() {
     if support::cluster::bucket().is_some() {
         return; // The test removes a file of a folder.
     }
-    let run = "echo run >> \"$OLDPWD/runs\"; echo made > 1.txt";
-    let script = format!("cd {}; cd - >/dev/null; {run}", data.path().display());
-    let server = with_program(&data, &script, &["--speed", "3", "--workers", "1"]);
+    let folder = data.path().display();
+    let script = format!(
+        "echo run >> {folder}/runs; while [ ! -e {folder}/go ]; do sleep 0.05; done; echo made > 1.txt"
+    );
+    let server = with_program(&data, &script, &["--speed", "0"]);
     let upload = uploaded(&server, &image(30, 20, ImageFormat::Png));
-    let first = server.generate(STRATA, json!({"prompt": "a"}));
+    // The second task waits for the end of the first one.
+    let first = server.generate(PROGRAM, json!({"prompt": "a"}));
     let task = server.generate(PROGRAM, json!({"prompt": "a", "picture": upload["url"]}));
     let file = data.path().join(&path_of(&upload["url"])[1..]);
     std::fs::remove_file(file).unwrap();
+    std::fs::write(data.path().join("go"), "").unwrap();
     assert_eq!(server.wait(&first)["status"], "completed");
     let ended = server.wait(&task);
     assert_eq!(ended["status"], "failed", "{ended}");
@@ -232,7 +236,8 @@ fn a_task_whose_input_file_is_missing_fails_without_its_model() {
             .contains("does not exist any more"),
         "{ended}"
     );
-    assert!(!data.path().join("runs").exists(), "the program was run");
+    let runs = std::fs::read_to_string(data.path().join("runs")).unwrap();
+    assert_eq!(runs, "run\n", "the program was run for the second task");
 }
 
 /// Guards against comparing only the declared length with the limit.

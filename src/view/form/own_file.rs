@@ -380,7 +380,9 @@ pub fn listen(fields: Vec<MediaField>) {
         };
         let transfer = event.clipboard_data();
         let has_text = chosen::has_type(transfer.as_ref(), "text/plain");
-        if event.default_prevented() || (has_text && focus::is_writing()) {
+        let has_dialog = document().query_selector("dialog[open]");
+        let is_covered = has_dialog.is_ok_and(|dialog| dialog.is_some());
+        if event.default_prevented() || is_covered || (has_text && focus::is_writing()) {
             return;
         }
         let shown: Vec<&MediaField> = fields.iter().filter(|of| !of.is_hidden()).collect();

@@ -20,7 +20,7 @@ use super::upload_wait::UploadWait;
 use crate::browser::{location, pointer};
 use crate::reactive::boxed::{derived, dynamic, effect, handler, memo, text, when};
 use crate::state::contexts::contexts;
-use crate::state::secrets;
+use crate::state::{secrets, uploads};
 use crate::view::form::{Field, Fields, ProblemSummary, field, sheet, unknown_names};
 use crate::view::parts::away::unavailable_note;
 use crate::view::parts::glyph::Glyph;
@@ -115,7 +115,9 @@ pub fn OneForm(
     let upload_wait = UploadWait::new(&model, draft);
     upload_wait.follow(form);
     let form_sheet = sheet::FormSheet::follow(form, handle);
+    let own_model = StoredValue::new(model.clone());
     let reset = move |_| {
+        own_model.with_value(uploads::remove_of_form);
         loaded::load(loaded, draft, Draft::default(), Vec::new());
         typed.set(Draft::default());
         submission.reset();

@@ -9,9 +9,9 @@ use crate::output::output_cache::size;
 const FIRST_WAIT: Millis = 1_000;
 const MAX_WAIT: Millis = 30_000;
 
-/// The number of failures in a row after which an upload ends, if the service answers each time. While it can't be
-/// reached, the upload is retried endlessly.
-const MAX_ANSWERED_FAILURES: u32 = 8;
+/// The number of failures in a row after which an upload ends. While the service can't be reached and no byte was sent, the
+/// upload is retried endlessly.
+const MAX_FAILURES: u32 = 8;
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum UploadState {
@@ -83,7 +83,7 @@ impl UploadState {
                 total,
             },
             (
-                Self::Sending { .. },
+                Self::Sending { sent, .. },
                 UploadEvent::Ended {
                     result,
                     failures,
@@ -91,7 +91,7 @@ impl UploadState {
                 },
             ) => match result {
                 Ok(uploaded) => Self::Done(uploaded),
-                Err(error) => after_failure(&error, failures, now),
+                Err(error) => after_failure(&error, *sent, failures, now),
             },
             (_, UploadEvent::Unfit { message }) => Self::Failed {
                 message,
@@ -110,15 +110,17 @@ impl UploadState {
     }
 }
 
-/// Returns the state after a failed attempt: a retry, or the end.
-fn after_failure(error: &ApiError, failures: u32, now: Millis) -> UploadState {
+/// Returns the state after a failed attempt, in which `sent` bytes were sent: a retry, or the end.
+fn after_failure(error: &ApiError, sent: u64, failures: u32, now: Millis) -> UploadState {
     let message = message(error);
-    let is_endless = error.is_unreachable();
-    let may_pass = matches!(
-        error,
-        ApiError::RateLimited { .. } | ApiError::Server { .. }
-    );
-    if is_endless || (may_pass && failures < MAX_ANSWERED_FAILURES) {
+    let may_pass = match error {
+        // Another attempt would send the whole file to the same place again.
+        ApiError::Network { detail } => detail != ApiError::REDIRECTED,
+        ApiError::Timeout { .. } | ApiError::RateLimited { .. } | ApiError::Server { .. } => true,
+        _ => false,
+    };
+    let is_endless = error.is_unreachable() && sent == 0;
+    if may_pass && (is_endless || failures < MAX_FAILURES) {
         let doublings = failures.saturating_sub(1).min(10);
         let wait = (FIRST_WAIT << doublings).min(MAX_WAIT);
         let wait = wait.max(error.retry_after_ms().unwrap_or_default());
@@ -196,6 +198,34 @@ mod tests {
             UploadState::RetryingAt { at, .. } => Some(at - 1_000_000),
             _ => None,
         }
+    }
+
+    /// Guards against a file that is sent again and again to a service, or a proxy, that never accepts it.
+    #[test]
+    fn failures_that_may_not_pass_are_not_retried_endlessly() {
+        let half = sending().after(UploadEvent::Progress {
+            sent: 50,
+            total: 100,
+        });
+        let after = |failures| {
+            half.after(UploadEvent::Ended {
+                result: Err(network()),
+                failures,
+                now: 1_000_000,
+            })
+        };
+        assert!(wait_of(&after(MAX_FAILURES - 1)).is_some());
+        assert!(matches!(
+            after(MAX_FAILURES),
+            UploadState::Failed {
+                can_retry: true,
+                ..
+            }
+        ));
+        let redirected = ApiError::Network {
+            detail: ApiError::REDIRECTED.into(),
+        };
+        assert!(matches!(failed(redirected, 1), UploadState::Failed { .. }));
     }
 
     #[test]
