@@ -273,6 +273,14 @@ async fn generate_waits_for_an_upload_and_submits_once() {
                 .wait_for_text("dog.png, 64 × 48 px", TIMEOUT)
                 .await?;
 
+            // Guards against an input that is submitted although Generate was pressed for another one.
+            wait("owl.png", "await picture('owl.png')").await?;
+            studio.type_prompt("changed").await?;
+            studio.proxy.clear();
+            browser
+                .wait_for_text("Not sent: the form or the account changed", TIMEOUT)
+                .await?;
+
             let broken = "new File(['words'], 'words.png', { type: 'image/png' })";
             wait("words.png", broken).await?;
             studio.proxy.clear();
