@@ -122,7 +122,7 @@ async fn one_tab_makes_the_calls_and_the_others_follow() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_task_from_another_tab_moves_neither_the_focus_nor_the_rows_on_the_screen() {
     let name = "a_task_from_another_tab";
-    run_until_settled(name, &["--speed", "50"], async |studio| {
+    run_until_settled(name, &["--speed", "0.1"], async |studio| {
         const COUNT: usize = 12;
         let browser = studio.browser;
         let list = browser.client.window().await?;
