@@ -157,9 +157,10 @@ impl Again {
                     original: task.key.clone(),
                     at: press::at(),
                 }));
-                let message = match count {
-                    1 => format!("Sent{other}."),
-                    n => format!("Sent {n}, each{other}."),
+                let message = match (count, has_seed) {
+                    (1, _) => format!("Sent{other}."),
+                    (n, true) => format!("Sent {n}, each{other}."),
+                    (n, false) => format!("Sent {n}."),
                 };
                 answer.say_with_link(message, link_label(count), href);
             }
