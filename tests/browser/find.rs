@@ -105,7 +105,8 @@ fn role_of(element: &Element) -> String {
 /// the legend of a group, the alternative text of an image, the content.
 pub fn name_of(element: &Element) -> String {
     if let Some(ids) = element.get_attribute("aria-labelledby") {
-        return text_by_ids(&ids);
+        // A hidden element that is referenced is part of the name.
+        return text_by_ids(&ids, true);
     }
     if let Some(label) = element.get_attribute("aria-label") {
         return label;
@@ -141,15 +142,21 @@ pub fn description_of(element: &Element) -> String {
         &element
             .get_attribute("aria-describedby")
             .unwrap_or_default(),
+        false,
     )
 }
 
-fn text_by_ids(ids: &str) -> String {
+fn text_by_ids(ids: &str, with_hidden: bool) -> String {
     let document = leptos::prelude::document();
     let texts: Vec<String> = ids
         .split_whitespace()
         .filter_map(|id| document.get_element_by_id(id))
-        .map(|element| text_of(&element))
+        .map(
+            |element| match with_hidden && element.has_attribute("hidden") {
+                true => element.text_content().unwrap_or_default(),
+                false => text_of(&element),
+            },
+        )
         .collect();
     texts.join(" ").trim().to_owned()
 }
