@@ -91,12 +91,20 @@ async fn texts_of_a_schema_are_not_parsed_as_html() {
         Some(json!([MARKUP]))
     );
     for (role, name, value) in [
-        ("textbox", "line", MARKUP.to_owned()),
-        ("textbox", "prompt", format!("\n{MARKUP}\n")),
-        ("combobox", "many", MARKUP.to_owned()),
+        // A field for an image, because its name contains the word "img".
+        (
+            "textbox",
+            format!("line {MARKUP} Address"),
+            MARKUP.to_owned(),
+        ),
+        (
+            "textbox",
+            format!("prompt {MARKUP}"),
+            format!("\n{MARKUP}\n"),
+        ),
+        ("combobox", format!("many {MARKUP}"), MARKUP.to_owned()),
     ] {
-        page.see_value(role, &format!("{name} {MARKUP}"), &value)
-            .await;
+        page.see_value(role, &name, &value).await;
     }
     let few = page.find("radiogroup", &format!("few {MARKUP}")).await;
     assert_eq!(find::text_of(&few), "<b> &amp;");

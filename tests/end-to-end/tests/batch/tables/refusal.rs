@@ -37,7 +37,7 @@ async fn rows_stay_in_memory_while_storage_never_responds() {
             .wait_for_text(STORAGE_WARNING, STORAGE_TIMEOUT)
             .await?;
         browser
-            .wait_for_text("does not answer", STORAGE_TIMEOUT)
+            .wait_for_text("does not respond", STORAGE_TIMEOUT)
             .await?;
         browser.press(&by("link", "Models")).await?;
         browser.find(&by("heading", "Models")).await?;
