@@ -29,9 +29,12 @@ const CONTROLS: [&str; 6] = [
 ///
 /// There are several.
 fn control(page: &Page, name: &str) -> Option<Element> {
+    // A media field is a group, whose textbox has a longer name.
+    let address = find::one(page.root(), "textbox", &format!("{name} Address"));
     let mut found: Vec<Element> = CONTROLS
         .iter()
         .filter_map(|role| find::one(page.root(), role, name))
+        .chain(address)
         .collect();
     assert!(found.len() < 2, "{name} has several controls");
     found.pop()
