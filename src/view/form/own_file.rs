@@ -292,7 +292,8 @@ impl MediaField {
         }
     }
 
-    /// Puts the address of a finished upload into the field and its message into `used`, and cancels a running one if the user changes the field.
+    /// Puts the address of a finished upload into the field and its message into `used`. Cancels a running upload if the user
+    /// changes the field.
     fn follow(&self, upload: Memo<Option<Upload>>, used: RwSignal<(String, String)>) {
         let field = self.field.clone();
         effect(move || {
@@ -304,6 +305,10 @@ impl MediaField {
                     if !is_changed {
                         used.set((uploaded.url.clone(), upload.note));
                         field.set_text(uploaded.url);
+                    }
+                    // The button that cancels the upload may have the focus, and disappears.
+                    if !focus::is_lost() {
+                        keep_focus(&field);
                     }
                     uploads::remove(upload.id);
                 }
