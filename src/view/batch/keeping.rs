@@ -36,7 +36,7 @@ pub fn keeping(composer: Composer) -> AnyView {
                             type="button"
                             on:click=handler(move |_| composer.keeping().discard_conflict())
                         >
-                            "Let them go"
+                            "Discard them"
                         </button>
                     </div>
                 }

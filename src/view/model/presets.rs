@@ -89,7 +89,7 @@ pub fn dialog(
             <p class="muted" hidden=when(move || !stored.presets.read().is_empty())>
                 "Save the form's values under a name to reuse them."
             </p>
-            <ul class="preset-list" aria-label="Kept presets" hidden=is_empty>
+            <ul class="preset-list" aria-label="Saved presets" hidden=is_empty>
                 {rows}
             </ul>
             <form class="row preset-save" aria-label="Save a preset" on:submit=handler(save)>

@@ -52,7 +52,7 @@ pub fn CopyManually() -> impl IntoView {
         <dialog
             class="copy-by-hand"
             node_ref=dialog
-            aria-label="Copy by hand"
+            aria-label="Copy manually"
             on:close=handler(move |_: web_sys::Event| close())
         >
             {shown}

@@ -92,7 +92,7 @@ async fn text_is_shown_selected_when_clipboard_is_denied() {
             let refuse = "navigator.clipboard.writeText = () => Promise.reject(new Error('no'))";
             browser.run(refuse, vec![]).await?;
             browser.press(&by("button", "Copy link")).await?;
-            browser.find(&by("dialog", "Copy by hand")).await?;
+            browser.find(&by("dialog", "Copy manually")).await?;
             browser.find(&by("textbox", "Text to copy")).await?;
             let selected = "
             const field = document.activeElement;
@@ -104,7 +104,7 @@ async fn text_is_shown_selected_when_clipboard_is_denied() {
             })
             .await?;
             browser.press(&by("button", "Done")).await?;
-            browser.wait_until_gone(&by("dialog", "Copy by hand")).await
+            browser.wait_until_gone(&by("dialog", "Copy manually")).await
         },
     )
     .await;

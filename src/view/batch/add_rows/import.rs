@@ -197,7 +197,7 @@ pub fn import(composer: Composer, typed: RwSignal<String>, mapping: ColumnMappin
                     hidden=when(move || !is_manifest.get())
                     on:click=handler(view_manifest)
                 >
-                    "Only look at it"
+                    "View only"
                 </button>
             </div>
         </div>

@@ -95,7 +95,7 @@ pub fn sweep(composer: Composer, axes: Axes) -> AnyView {
                 hidden=when(move || axes.own_base.read().is_none())
                 on:click=handler(move |_| axes.own_base.set(None))
             >
-                "Take those of One"
+                "Use values from One"
             </button>
             </div>
             <p class="hint" hidden=when(move || missing_message.read().is_none())>

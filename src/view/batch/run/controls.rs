@@ -111,7 +111,7 @@ fn sending(has_table: bool, batch: BatchKey, summary: Memo<BatchSummary>) -> Any
                 <ConfirmButton
                     label="Stop sending"
                     question=text(move || summary.read().stop_question())
-                    confirm="Take them back"
+                    confirm="Move back to table"
                     on_confirm=stop
                     on_ask=Callback::new(move |()| pause_for_question())
                     on_keep=Callback::new(move |()| resume())

@@ -220,7 +220,7 @@ async fn a_manifest_can_be_viewed_or_run_again() {
         browser
             .wait_for_text("A manifest: 3 items can be added.", TIMEOUT)
             .await?;
-        studio.press("Only look at it").await?;
+        studio.press("View only").await?;
         let manifest = browser
             .find(&by("article", "Manifest: again 01 and 2 others"))
             .await?;

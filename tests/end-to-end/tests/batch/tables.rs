@@ -191,7 +191,7 @@ async fn a_table_of_an_earlier_version_is_migrated_once() {
         studio.press("Show them instead").await?;
         wait_for_table_rows(studio, &late).await?;
         wait_for_stored_rows(studio, 2).await?;
-        studio.press("Let them go").await?;
+        studio.press("Discard them").await?;
         until("the old table to be deleted", TIMEOUT, async || {
             Ok(match stored().await? {
                 Value::Null => Seen::Yes(()),

@@ -125,7 +125,7 @@ async fn rows_stopped_in_private_mode_are_not_part_of_the_batch() {
         studio.send(&prompts).await?;
         studio.wait_for_generate_calls(1).await?;
         record_offers(studio).await?;
-        studio.press_both("Stop sending", "Take them back").await?;
+        studio.press_both("Stop sending", "Move back to table").await?;
         wait_for_table_rows(studio, &prompts[10..]).await?;
         studio.wait_for_counts("10 in progress").await?;
         assert_eq!(browser.run(WAS_OFFERED, vec![]).await?, false);
@@ -149,7 +149,7 @@ async fn rows_stopped_while_storage_refuses_writes_are_put_back_once() {
         studio.wait_for_generate_calls(1).await?;
         refuse_table_writes(studio, true).await?;
         record_offers(studio).await?;
-        studio.press_both("Stop sending", "Take them back").await?;
+        studio.press_both("Stop sending", "Move back to table").await?;
         wait_for_table_rows(studio, &prompts[10..]).await?;
         // The records of these tasks are deleted, since the rows are in localStorage.
         studio.wait_for_counts("10 in progress").await?;

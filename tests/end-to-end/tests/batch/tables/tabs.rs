@@ -80,7 +80,7 @@ async fn of_two_concurrent_changes_the_earlier_is_set_aside() {
             .await?;
         let last = numbered_prompts("last", 4);
         browser.switch_to(&first).await?;
-        studio.press("Let them go").await?;
+        studio.press("Discard them").await?;
         paste(studio, &later).await?;
         wait_for_stored_rows(studio, 3).await?;
         browser.switch_to(&second).await?;
