@@ -16,8 +16,16 @@ pub struct StoredPresets {
     is_refused: StoredValue<bool>,
     /// A message about the last change: that it failed, or what was done.
     pub said: RwSignal<String>,
-    /// The preset that was removed last, until the next change.
-    pub removed: RwSignal<Option<(String, Draft)>>,
+    /// The preset that was removed or replaced last, until the next change.
+    pub previous: RwSignal<Option<PreviousPreset>>,
+}
+
+/// A preset before its removal or replacement.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PreviousPreset {
+    pub name: String,
+    pub draft: Draft,
+    pub is_replaced: bool,
 }
 
 impl StoredPresets {
@@ -42,7 +50,7 @@ impl StoredPresets {
             key: StoredValue::new(key),
             is_refused,
             said: RwSignal::new(String::new()),
-            removed: RwSignal::new(None),
+            previous: RwSignal::new(None),
         }
     }
 
@@ -66,23 +74,42 @@ impl StoredPresets {
             );
         }
         self.presets.set(presets);
-        self.removed.set(None);
+        self.previous.set(None);
         result
+    }
+
+    /// Saves a draft under a name. [`Self::undo`] restores the preset that it replaces.
+    pub fn save(&self, name: &str, draft: Draft) {
+        let name = name.trim();
+        let replaced = self.stored(name).filter(|replaced| *replaced != draft);
+        self.change(|presets| presets.put(name, draft));
+        self.set_previous(name, replaced, true);
     }
 
     /// Removes a preset. [`Self::undo`] restores it.
     pub fn remove(&self, name: &str) {
-        let removed = self.presets.read_untracked().get(name).cloned();
+        let removed = self.stored(name);
         self.change(|presets| presets.remove(name));
-        self.removed
-            .set(removed.map(|draft| (name.to_owned(), draft)));
+        self.set_previous(name, removed, false);
     }
 
-    /// Restores the preset that was removed last.
+    /// Restores the preset that was removed or replaced last.
     pub fn undo(&self) {
-        if let Some((name, draft)) = self.removed.get_untracked() {
+        if let Some(PreviousPreset { name, draft, .. }) = self.previous.get_untracked() {
             self.change(|presets| presets.put(&name, draft));
         }
+    }
+
+    fn stored(&self, name: &str) -> Option<Draft> {
+        self.presets.read_untracked().get(name).cloned()
+    }
+
+    fn set_previous(&self, name: &str, draft: Option<Draft>, is_replaced: bool) {
+        self.previous.set(draft.map(|draft| PreviousPreset {
+            name: name.to_owned(),
+            draft,
+            is_replaced,
+        }));
     }
 }
 
@@ -132,6 +159,11 @@ mod tests {
             assert_eq!(all.get("Night"), Some(&Draft::default()));
         });
         with_presets(|presets| {
+            let dawn = presets.stored("dawn");
+            presets.save(" dawn ", Draft::default());
+            assert_eq!(presets.stored("dawn"), Some(Draft::default()));
+            presets.undo();
+            assert_eq!(presets.stored("dawn"), dawn);
             presets.remove("dawn");
             let without = r#"[{"name":"Night","draft":{"entries":{}}}]"#;
             assert_eq!(LocalStore::Browser.read(KEY).as_deref(), Some(without));

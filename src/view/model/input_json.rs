@@ -27,6 +27,8 @@ pub struct InputJson {
     text: RwSignal<String>,
     /// The parse error of the text. Until the user repairs or discards the text, it is stored and can't be submitted.
     invalid: RwSignal<Option<InvalidText>>,
+    /// The last discarded text that could not be parsed. Undo restores it.
+    discarded: RwSignal<Option<Discarded>>,
     /// Whether the user has left the text field. Problems with the values are shown from then on.
     has_left: RwSignal<bool>,
     /// The message about problems with the values; empty if there are none.
@@ -39,6 +41,17 @@ pub struct InputJson {
     newer_form_key: StoredValue<String>,
     /// Session storage key that is set if the user has chosen JSON instead of the form.
     choice_key: StoredValue<String>,
+    draft: RwSignal<Draft>,
+    schema: StoredValue<Arc<Schema>>,
+}
+
+/// A discarded text that could not be parsed.
+#[derive(Clone)]
+struct Discarded {
+    text: String,
+    invalid: InvalidText,
+    /// The values of the form when the text was discarded.
+    draft: Draft,
 }
 
 impl InputJson {
@@ -70,12 +83,15 @@ impl InputJson {
             is_shown: RwSignal::new(LocalStore::Tab.read(&choice_key).is_some()),
             text: RwSignal::new(stored.unwrap_or_default()),
             invalid: RwSignal::new(invalid),
+            discarded: RwSignal::new(None),
             has_left,
             problems,
             parsed: RwSignal::new(before),
             text_key: StoredValue::new(text_key),
             newer_form_key: StoredValue::new(newer_form_key),
             choice_key: StoredValue::new(choice_key),
+            draft,
+            schema: StoredValue::new(schema.clone()),
         };
         effect(move || {
             let is_shown = this.is_shown.get();
@@ -162,10 +178,45 @@ impl InputJson {
         self.invalid.set(None);
     }
 
-    /// Replaces the text with the values of the form.
+    /// Replaces the text with the values of the form. [`Self::restore`] undoes this for a text that can't be parsed.
     fn discard(self) {
+        if let Some(invalid) = self.invalid.get_untracked() {
+            self.discarded.set(Some(Discarded {
+                text: self.text.get_untracked(),
+                invalid,
+                draft: self.draft.get_untracked(),
+            }));
+        }
         self.parsed.set(None);
         self.clear_parse_error();
+    }
+
+    /// Restores the discarded text. The form keeps its values.
+    fn restore(self) {
+        let Some(discarded) = self.discarded.get_untracked() else {
+            return;
+        };
+        let draft = self.draft.get_untracked();
+        let is_changed = draft != discarded.draft;
+        self.discarded.set(None);
+        self.parsed.set(Some(draft));
+        self.store(&discarded.text);
+        self.text.set(discarded.text);
+        self.invalid.set(Some(discarded.invalid));
+        if is_changed {
+            self.mark_form_newer();
+        }
+        self.choose(true);
+        // In the next frame, when the text is rendered.
+        request_animation_frame(move || self.focus());
+    }
+
+    /// Stores a text that can't be parsed, unless it may contain a secret. If storing fails, the text lasts until the page is
+    /// left.
+    fn store(self, text: &str) {
+        if !self.schema.with_value(|schema| names_secret(text, schema)) {
+            LocalStore::Tab.write(&self.text_key.get_value(), text);
+        }
     }
 
     /// Marks the text as older than the form, whose values have changed since.
@@ -211,8 +262,31 @@ impl InputJson {
                     </button>
                 </div>
             </div>
+            <div class="row" role="status" hidden=when(move || self.discarded.read().is_none())>
+                {dynamic(move || self.discarded_note())}
+            </div>
         }
         .into_any()
+    }
+
+    /// Returns the note that a text was discarded, with a button to restore it.
+    fn discarded_note(self) -> AnyView {
+        self.discarded
+            .read()
+            .is_some()
+            .then(|| {
+                view! {
+                    <p class="muted">"The invalid JSON was discarded."</p>
+                    <button
+                        class="button quiet small"
+                        type="button"
+                        on:click=handler(move |_| self.restore())
+                    >
+                        "Undo"
+                    </button>
+                }
+            })
+            .into_any()
     }
 
     /// Switches between JSON and the form. The choice is stored for this tab.
@@ -313,6 +387,7 @@ impl InputJson {
         let session = contexts().session;
         let input = move |event| {
             let typed = event_target_value(&event);
+            self.discarded.set(None);
             match input_json::read(&typed) {
                 Ok(mut read) => {
                     secrets::take_from(session, &mut read, &schema);
@@ -321,11 +396,7 @@ impl InputJson {
                     self.clear_parse_error();
                 }
                 Err(problem) => {
-                    // If storing fails, the text lasts until the page is left. A text that names a secret parameter may contain
-                    // the secret, so it is not stored.
-                    if !names_secret(&typed, &schema) {
-                        LocalStore::Tab.write(&self.text_key.get_value(), &typed);
-                    }
+                    self.store(&typed);
                     let before = self.invalid.get_untracked();
                     self.invalid.set(Some(InvalidText {
                         problem,

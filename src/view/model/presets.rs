@@ -56,7 +56,7 @@ pub fn dialog(
             stored.said.set("A preset needs a name.".to_owned());
             return;
         }
-        stored.change(|presets| presets.put(&new_name, draft.get_untracked()));
+        stored.save(&new_name, draft.get_untracked());
         name.set(String::new());
     };
     let replaces = when(move || stored.presets.read().get(name.read().trim()).is_some());
@@ -116,15 +116,16 @@ pub fn dialog(
             </div>
             <p class="muted" role="status">
                 <span prop:textContent=text(move || stored.said.get())></span>
-                <span prop:textContent=text(move || match &*stored.removed.read() {
-                    Some((name, _)) => format!("Removed “{name}”."),
+                <span prop:textContent=text(move || match &*stored.previous.read() {
+                    Some(previous) if previous.is_replaced => format!("Replaced “{}”.", previous.name),
+                    Some(previous) => format!("Removed “{}”.", previous.name),
                     None => String::new(),
                 })></span>
             </p>
             <button
                 class="button small undoes"
                 type="button"
-                hidden=when(move || stored.removed.read().is_none())
+                hidden=when(move || stored.previous.read().is_none())
                 on:click=handler(move |_| restore(stored))
             >
                 "Undo"
@@ -177,11 +178,11 @@ fn follow_history(is_open: RwSignal<bool>) {
     });
 }
 
-/// Restores the removed preset and moves the focus to it, because the Undo button disappears.
+/// Restores the preset that was removed or replaced, and moves the focus to it, because the Undo button disappears.
 fn restore(stored: StoredPresets) {
-    let removed = stored.removed.get_untracked();
+    let previous = stored.previous.get_untracked();
     stored.undo();
-    let apply = removed.map(|(name, _)| format!("Apply {name}"));
+    let apply = previous.map(|previous| format!("Apply {}", previous.name));
     let apply = apply.map(|label| format!(".presets [aria-label={}]", focus::quoted(&label)));
     focus_return::when_rendered(apply.into_iter().chain([NAME_FIELD.to_owned()]).collect());
 }

@@ -104,7 +104,9 @@ async fn text_is_shown_selected_when_clipboard_is_denied() {
             })
             .await?;
             browser.press(&by("button", "Done")).await?;
-            browser.wait_until_gone(&by("dialog", "Copy manually")).await
+            browser
+                .wait_until_gone(&by("dialog", "Copy manually"))
+                .await
         },
     )
     .await;

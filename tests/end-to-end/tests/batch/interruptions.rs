@@ -210,7 +210,9 @@ async fn stopped_items_go_back_into_the_table() {
         let prompts = numbered_prompts("stopped", 25);
         studio.send(&prompts).await?;
         studio.wait_for_generate_calls(1).await?;
-        studio.press_both("Stop sending", "Move back to table").await?;
+        studio
+            .press_both("Stop sending", "Move back to table")
+            .await?;
         for prompt in &prompts[10..] {
             studio.ledger.exempt_prompts.insert(prompt.clone());
         }

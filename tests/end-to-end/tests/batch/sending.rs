@@ -167,7 +167,9 @@ async fn more_than_a_hundred_items_need_confirmation() {
         assert_eq!(studio.call_sizes(), [10]);
 
         // Up to a hundred items need no confirmation.
-        studio.press_both("Stop sending", "Move back to table").await?;
+        studio
+            .press_both("Stop sending", "Move back to table")
+            .await?;
         studio.press("Generate 91").await?;
         studio.wait_for_counts("10 in progress, 81 queued").await?;
         let open = browser.run("return !!document.querySelector('dialog[open]')", vec![]);

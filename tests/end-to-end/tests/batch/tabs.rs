@@ -47,7 +47,9 @@ async fn stopping_in_a_follower_returns_only_unsent_rows() {
         // The leader sends the second ten items, and this tab has not received any message about it.
         studio.wait_for_generate_calls(2).await?;
         studio.wait_for_counts("25 queued").await?;
-        studio.press_both("Stop sending", "Move back to table").await?;
+        studio
+            .press_both("Stop sending", "Move back to table")
+            .await?;
         for prompt in &prompts[20..] {
             studio.ledger.exempt_prompts.insert(prompt.clone());
         }
@@ -77,7 +79,9 @@ async fn rows_stopped_in_a_closed_tab_are_available_in_another() {
         studio.send(&prompts).await?;
         studio.wait_for_generate_calls(1).await?;
         browser.run("window.isCutOff = true", vec![]).await?;
-        studio.press_both("Stop sending", "Move back to table").await?;
+        studio
+            .press_both("Stop sending", "Move back to table")
+            .await?;
         for prompt in &prompts[10..] {
             studio.ledger.exempt_prompts.insert(prompt.clone());
         }
@@ -260,7 +264,9 @@ async fn rows_put_back_in_two_tabs_at_once_are_all_kept() {
         studio.send(&prompts).await?;
         studio.wait_for_generate_calls(1).await?;
         browser.run("window.isCutOff = true", vec![]).await?;
-        studio.press_both("Stop sending", "Move back to table").await?;
+        studio
+            .press_both("Stop sending", "Move back to table")
+            .await?;
         browser.switch_to(&leader).await?;
         let all = "Put the 15 taken back into the table";
         browser.find(&by("button", all)).await?;

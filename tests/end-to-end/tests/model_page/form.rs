@@ -357,7 +357,8 @@ async fn json_problem_is_shown_once_and_cleared_with_text() {
 }
 
 /// Guards against Generate sending the last valid values of an invalid text, against a text that is discarded by the
-/// first key in the form, and against a form that is silently replaced when the text is repaired.
+/// first key in the form, against a discarded text that can't be restored, and against a form that is silently replaced when
+/// the text is repaired.
 #[tokio::test(flavor = "multi_thread")]
 async fn invalid_json_blocks_generate_until_repaired_or_discarded() {
     run_steps(
@@ -403,6 +404,12 @@ async fn invalid_json_blocks_generate_until_repaired_or_discarded() {
                 .await?;
             let focused = "return document.activeElement.id";
             wait_for_value(browser, "the focus", focused, "input-json").await?;
+            browser.press(&by("radio", "Form")).await?;
+            browser.press(&by("button", "Discard the JSON")).await?;
+            wait_for_value(browser, "the hint in the form", hint, "").await?;
+            browser.press(&by("button", "Undo")).await?;
+            wait_for_value(browser, "the restored text", written, broken).await?;
+            wait_for_value(browser, "the hint", hint, needs_a_look).await?;
             browser.press(&by("radio", "Form")).await?;
             browser.press(&by("button", "Discard the JSON")).await?;
             wait_for_value(browser, "the hint in the form", hint, "").await?;

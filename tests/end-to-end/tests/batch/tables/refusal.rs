@@ -149,7 +149,9 @@ async fn rows_stopped_while_storage_refuses_writes_are_put_back_once() {
         studio.wait_for_generate_calls(1).await?;
         refuse_table_writes(studio, true).await?;
         record_offers(studio).await?;
-        studio.press_both("Stop sending", "Move back to table").await?;
+        studio
+            .press_both("Stop sending", "Move back to table")
+            .await?;
         wait_for_table_rows(studio, &prompts[10..]).await?;
         // The records of these tasks are deleted, since the rows are in localStorage.
         studio.wait_for_counts("10 in progress").await?;
