@@ -2,9 +2,11 @@ use std::collections::HashMap;
 
 use atelier_contract::{Entry, Kind, Parameter, check, choice_text};
 use atelier_studio::compose::table::cell_label;
+use atelier_studio::compose::table::paste::copied_range;
 use atelier_studio::form::control;
 use leptos::prelude::*;
 use serde_json::Value;
+use web_sys::ClipboardEvent;
 
 use super::composer::Composer;
 use crate::reactive::boxed::{derived, handler, memo, text, when};
@@ -19,6 +21,8 @@ struct Cell {
     parameter: Option<Parameter>,
     label: String,
     excerpts: Excerpts,
+    /// The shown columns from this cell on.
+    columns: Vec<String>,
 }
 
 /// Maps each long text to an excerpt that distinguishes it from the texts of other rows. A text that already differs at its
@@ -55,6 +59,32 @@ impl Cell {
         });
     }
 
+    /// Fills this cell and those right of and below it if cells of a spreadsheet are pasted. `takes_lines`: whether the cell may
+    /// contain line breaks.
+    fn paste(&self, event: &ClipboardEvent, takes_lines: bool) {
+        let data = event.clipboard_data();
+        let text = data.and_then(|data| data.get_data("text/plain").ok());
+        let Some(range) = text.and_then(|text| copied_range(&text, takes_lines)) else {
+            return;
+        };
+        event.prevent_default();
+        let composer = self.composer;
+        let base = composer.single_form.get_untracked();
+        let mut pasted = None;
+        composer.change(|table, schema| {
+            pasted = Some(table.paste(self.row, &self.columns, &range, &base, schema)?);
+            Ok(())
+        });
+        if let Some(pasted) = pasted {
+            let message = pasted.message();
+            let undo = Callback::new(move |()| {
+                let schema = composer.schema();
+                composer.edit(|table| table.undo_paste(&pasted, &schema));
+            });
+            composer.undo_offer.offer_until_change(&message, undo);
+        }
+    }
+
     /// Returns the default of the parameter, which applies to an empty cell.
     fn default(&self) -> String {
         let default = self.parameter.as_ref().and_then(|it| it.default.as_ref());
@@ -62,14 +92,17 @@ impl Cell {
     }
 }
 
-/// The field of a cell. An empty cell leaves the parameter unset.
+/// The field of the cell in the first of `columns`: the shown columns from the cell on. An empty cell leaves the parameter unset.
 pub fn cell(
     composer: Composer,
     id: u64,
     number: usize,
-    name: String,
+    columns: &[String],
     excerpts: Excerpts,
 ) -> AnyView {
+    let Some(name) = columns.first().cloned() else {
+        return ().into_any();
+    };
     let schema = composer.schema();
     let cell = Cell {
         composer,
@@ -79,6 +112,7 @@ pub fn cell(
             .map(|(parameter, _)| parameter.clone()),
         label: cell_label(&name, number),
         excerpts,
+        columns: columns.to_vec(),
         name,
     };
     let Some(parameter) = cell.parameter.clone() else {
@@ -172,6 +206,10 @@ fn typed(cell: Cell, is_text: bool) -> AnyView {
                 .unwrap_or_default()
         })
     };
+    let paste = {
+        let cell = cell.clone();
+        move |event: ClipboardEvent| cell.paste(&event, is_text)
+    };
     let write = move |event| {
         let text = event_target_value(&event);
         cell.set((!text.is_empty()).then_some(Entry::Text(text)));
@@ -186,6 +224,7 @@ fn typed(cell: Cell, is_text: bool) -> AnyView {
                 placeholder=default
                 prop:value=shown
                 on:input=handler(write)
+                on:paste=handler(paste)
             ></textarea>
             // Covers the text while the field does not have the focus.
             <span
@@ -208,6 +247,7 @@ fn typed(cell: Cell, is_text: bool) -> AnyView {
             placeholder=default
             prop:value=shown
             on:input=handler(write)
+            on:paste=handler(paste)
         />
     }
     .into_any()

@@ -268,8 +268,9 @@ fn row(
     });
     let cells = columns
         .iter()
-        .map(|name| {
-            view! { <td>{cell(composer, id, number, name.clone(), excerpts)}</td> }.into_any()
+        .enumerate()
+        .map(|(at, _)| {
+            view! { <td>{cell(composer, id, number, &columns[at..], excerpts)}</td> }.into_any()
         })
         .collect_view();
     let duplicate = move |_| {

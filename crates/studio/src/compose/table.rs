@@ -15,6 +15,7 @@ mod distinction;
 mod lines;
 mod numbering;
 mod only_new;
+pub mod paste;
 mod queued;
 mod removal;
 mod sending;

@@ -345,3 +345,55 @@ async fn a_sweep_is_kept_until_its_own_rows_are_sent() {
     })
     .await;
 }
+
+/// Guards against copied cells that become one prompt, which would be generated and charged.
+#[tokio::test(flavor = "multi_thread")]
+async fn cells_pasted_from_a_spreadsheet_fill_rows_and_can_be_undone() {
+    let name = "cells_pasted_from_a_spreadsheet_fill_rows_and_can_be_undone";
+    run_steps(name, &[], async |studio| {
+        let browser = studio.browser;
+        let paste = "
+            const data = new DataTransfer();
+            data.setData('text/plain', arguments[0]);
+            const event = new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true });
+            return document.activeElement.dispatchEvent(event)";
+        studio
+            .type_prompts(&["first".to_owned(), "second".to_owned()])
+            .await?;
+        browser.press(&by("textbox", "prompt, row 2")).await?;
+        let copied = "a \"red\" fox\r\n\"an owl\nat night\"\r\na hare\r\n".replace("\r\n", "\t\r\n");
+        // A range must not be wider than the table.
+        let is_default = browser.run(paste, vec![copied.clone().into()]).await?;
+        assert_eq!(is_default, false, "the browser inserted the text");
+        browser
+            .wait_for_text("The copied cells have 2 columns", TIMEOUT)
+            .await?;
+        assert_eq!(studio.rows().await?, ["first", "second"]);
+        browser
+            .run(
+                "const select = document.querySelector('[aria-label=\"Add a column\"]');
+                select.value = 'panes';
+                select.dispatchEvent(new Event('change', { bubbles: true }))",
+                vec![],
+            )
+            .await?;
+        browser.press(&by("textbox", "prompt, row 2")).await?;
+        let copied = copied.replacen("\t", "\t40", 1);
+        browser.run(paste, vec![copied.into()]).await?;
+        browser
+            .wait_for_text("Pasted 3 rows of 2 cells.", TIMEOUT)
+            .await?;
+        let rows = ["first", "a \"red\" fox", "an owl\nat night", "a hare"];
+        assert_eq!(studio.rows().await?, rows);
+        browser.wait_for_text("4 items in 1 call", TIMEOUT).await?;
+        studio.press("Undo").await?;
+        wait_for_value(
+            browser,
+            "the rows after Undo",
+            "return [...document.querySelectorAll('.sheet textarea')].map(it => it.value).join()",
+            "first,second",
+        )
+        .await
+    })
+    .await;
+}

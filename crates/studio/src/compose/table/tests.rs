@@ -2,6 +2,7 @@ mod addition;
 mod keys;
 mod left_rows;
 mod lines;
+mod paste;
 mod removal;
 mod sent;
 mod sent_before;
