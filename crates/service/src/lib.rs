@@ -34,6 +34,7 @@ pub mod models;
 #[cfg(not(feature = "cluster"))]
 mod no_cluster;
 pub mod old_secrets;
+pub mod openai_images;
 pub mod origin;
 pub mod outputs;
 pub mod picture;

@@ -69,6 +69,12 @@ fn a_chat_client_calls_the_function() {
     python("proof_openai.py", &server, &Value::Null);
 }
 
+#[test]
+fn openais_client_generates_and_edits_images() {
+    let server = Server::start(&["--speed", "0"]);
+    python("proof_images_api.py", &server, &Value::Null);
+}
+
 /// A model with parameters of every kind. Its program outputs the input.
 #[cfg(unix)]
 const EVERY_KIND: &str = r#"

@@ -34,6 +34,8 @@ pub struct Entry {
     pub subcategory: Name,
     /// The display name.
     pub name: String,
+    /// Another name of the model for clients of OpenAI's images API, e.g. `gpt-image-1`.
+    pub alias: Option<Name>,
     /// One or two sentences for the list of models.
     #[serde(default)]
     pub description: String,

@@ -79,6 +79,11 @@ pub fn load(file: &Path, data: &Path) -> Result<Loaded, ModelFileError> {
         if remotes.iter().any(|other| other.id() == remote.id()) {
             return Err(context.error(at, format!("two models are named {}", remote.id())));
         }
+        if let Some(alias) = remote.alias()
+            && remotes.iter().any(|other| other.alias() == Some(alias))
+        {
+            return Err(context.error(at, format!("two models have the alias {alias}")));
+        }
         remotes.push(Arc::new(remote));
     }
     if remotes.is_empty() && !read.builtin {
@@ -188,6 +193,7 @@ impl Context<'_> {
             }),
             preview: entry.preview.map(|address| address.0),
             addresses: entry.addresses,
+            alias: entry.alias.map(|alias| alias.0),
         };
         let (max_concurrent, limit) = (entry.at_once, entry.time_limit);
         Ok(Remote::new(id, info, max_concurrent.0, limit.0, runner))

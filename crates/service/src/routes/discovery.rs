@@ -38,6 +38,8 @@ pub async fn models(State(app): State<Arc<App>>, headers: HeaderMap) -> Json<Val
             Integration::OPENAI_FUNCTIONS,
             Integration::MCP,
         ],
+        // Not part of INTERFACE: the base URL of OpenAI's images API for these models.
+        "openai": origin.url("/v1"),
     });
     if let Some(max_bytes) = app.uploads.max_bytes {
         // Not part of INTERFACE: files for inputs can be uploaded.

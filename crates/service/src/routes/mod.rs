@@ -28,6 +28,7 @@ mod generate;
 mod health;
 mod model_path;
 mod observed;
+mod openai_images;
 mod openapi;
 mod task;
 mod uploads;
@@ -51,6 +52,13 @@ fn endpoints() -> Vec<(&'static str, Method, MethodRouter<Arc<App>>)> {
         (path::STATUS_BATCH, Method::POST, post(batch::status)),
         (path::RESPONSE_BATCH, Method::POST, post(batch::response)),
         (path::UPLOADS, Method::POST, post(uploads::create)),
+        (
+            "/v1/images/generations",
+            Method::POST,
+            post(openai_images::generations),
+        ),
+        ("/v1/images/edits", Method::POST, post(openai_images::edits)),
+        ("/v1/models", Method::GET, get(openai_images::models)),
         (path::MODELS, Method::GET, get(discovery::models)),
         (
             "/api/schema/{category}/{subcategory}",
@@ -182,7 +190,7 @@ async fn fallback(State(app): State<Arc<App>>, request: Request) -> Response {
             Err(failure) => outputs::sandbox(failure.into_response()),
         };
     }
-    let interface = inside("/api") || inside("/v2");
+    let interface = inside("/api") || inside("/v1") || inside("/v2");
     match &app.site {
         Some(site) if !interface => site.serve(request).await,
         _ => {

@@ -99,8 +99,13 @@ async fn accept(
     let max_bytes = app.uploads.max_bytes;
     let admitted = admit(app, headers, peer, max_bytes.unwrap_or(u64::MAX)).await?;
     let max_bytes = max_bytes.ok_or_else(uploads_off)?;
-    let owner = owner_of(app, admitted);
+    let owner = owner_of(app, &admitted);
     let bytes = declared_length(headers).unwrap_or(max_bytes);
+    reserve(app, owner, bytes).await
+}
+
+/// Reserves space for a file.
+async fn reserve(app: &Arc<App>, owner: String, bytes: u64) -> Result<Accepted, Failure> {
     let app = app.clone();
     run_blocking(move || {
         let folder = app.outputs.incoming().map_err(not_written)?;
@@ -115,11 +120,28 @@ async fn accept(
     .await
 }
 
+/// Stores a file of a form as an upload, and returns its path, which begins with `/outputs/`.
+///
+/// # Errors
+///
+/// As for [`create`], except those of [`admit`].
+pub async fn store_part(app: &Arc<App>, owner: &str, body: Body) -> Result<String, Failure> {
+    let max_bytes = app.uploads.max_bytes.ok_or_else(uploads_off)?;
+    let Accepted {
+        owner,
+        incoming,
+        reservation: _reservation,
+    } = reserve(app, owner.to_owned(), max_bytes).await?;
+    let received = receive(body, incoming.path(), max_bytes).await?;
+    let upload = store(app, owner, received, Arc::new(incoming)).await?;
+    Ok(path_of(&upload))
+}
+
 /// Returns the owner of the uploads of a caller: its account, or a digest of its token if the service has no accounts. No
 /// account has a name with a space.
-fn owner_of(app: &App, admitted: Admitted) -> String {
+pub fn owner_of(app: &App, admitted: &Admitted) -> String {
     let digest = || idempotency::account("", &admitted.token, app.token.is_some());
-    let account = admitted.account;
+    let account = admitted.account.clone();
     account.unwrap_or_else(|| format!("token {}", digest()))
 }
 

@@ -89,6 +89,8 @@ pub struct ModelInfo {
     pub preview: Option<String>,
     /// Whether all http(s) addresses are passed on to the model.
     pub addresses: bool,
+    /// Another name of the model in OpenAI's API.
+    pub alias: Option<String>,
 }
 
 impl Remote {
@@ -125,6 +127,11 @@ impl Remote {
     /// Returns the address of the preview, if the models file has one.
     pub fn preview(&self) -> Option<&str> {
         self.info.preview.as_deref()
+    }
+
+    /// Returns another name of the model in OpenAI's API.
+    pub fn alias(&self) -> Option<&str> {
+        self.info.alias.as_deref()
     }
 
     /// Returns whether all http(s) addresses are passed on to the model.

@@ -1,0 +1,460 @@
+//! Maps requests of OpenAI's images API to the parameters of a model.
+
+use atelier_contract::{Entry, Kind, Media, Parameter, Schema, check};
+use serde_json::{Map, Value};
+
+use crate::failure::Failure;
+
+/// The maximum number of images of one request.
+pub const MAX_IMAGES: usize = 10;
+
+/// Fields of OpenAI's API that describe OpenAI's own models. They are ignored unless the model has such a parameter, because
+/// many clients always send them.
+const IGNORED: [&str; 11] = [
+    "background",
+    "input_fidelity",
+    "moderation",
+    "n",
+    "output_compression",
+    "output_format",
+    "partial_images",
+    "quality",
+    "stream",
+    "style",
+    "user",
+];
+
+/// Fields that have a meaning of their own.
+const OWN: [&str; 5] = ["model", "prompt", "size", "response_format", "uid"];
+
+/// The field with the name of the model.
+pub const MODEL: &str = "model";
+
+/// An uploaded picture of a request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Picture {
+    /// The name of its form field, such as `image`, `image[]` or `mask`.
+    pub field: String,
+    pub url: String,
+}
+
+/// The tasks that a request asks for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Order {
+    /// The number of tasks with this input.
+    pub tasks: usize,
+    /// Whether the response contains the images instead of their URLs.
+    pub is_base64: bool,
+    pub input: Map<String, Value>,
+}
+
+/// Reads a request for a model. `is_form`: the fields come from a form, so that numbers are texts.
+///
+/// # Errors
+///
+/// 422 if a field is invalid, or if the model has no parameter for the prompt or a picture.
+pub fn read(
+    fields: &Map<String, Value>,
+    pictures: &[Picture],
+    schema: &Schema,
+    is_form: bool,
+) -> Result<Order, Failure> {
+    let has = |name: &str| schema.parameter(name).is_some();
+    let mut input = Map::new();
+    for (name, value) in fields {
+        let is_own = OWN.contains(&name.as_str());
+        let is_ignored = IGNORED.contains(&name.as_str()) && !has(name);
+        if is_own || is_ignored || value.is_null() {
+            continue;
+        }
+        let value = match (is_form, schema.parameter(name)) {
+            (true, Some((parameter, required))) => typed(parameter, required, value)?,
+            _ => Some(value.clone()),
+        };
+        input.extend(value.map(|value| (name.clone(), value)));
+    }
+    if fields
+        .get("stream")
+        .is_some_and(|it| *it == true || *it == "true")
+        && !has("stream")
+    {
+        return Err(Failure::invalid_field("stream", "stream is not supported"));
+    }
+    if let Some(prompt) = text(fields, "prompt")? {
+        set_prompt(schema, prompt, &mut input)?;
+    }
+    if let Some(size) = text(fields, "size")? {
+        set_size(schema, size, &mut input)?;
+    }
+    set_pictures(schema, pictures, &mut input)?;
+    let is_base64 = match text(fields, "response_format")? {
+        None | Some("url") => false,
+        Some("b64_json") => true,
+        Some(_) => {
+            let message = "response_format must be url or b64_json";
+            return Err(Failure::invalid_field("response_format", message));
+        }
+    };
+    let tasks = match fields.get("n").filter(|_| !has("n")) {
+        None | Some(Value::Null) => 1,
+        Some(count) => count_of(count)?,
+    };
+    Ok(Order {
+        tasks,
+        is_base64,
+        input,
+    })
+}
+
+/// Converts the text of a form field to the type of the parameter; `None` if the parameter is left out.
+fn typed(parameter: &Parameter, required: bool, value: &Value) -> Result<Option<Value>, Failure> {
+    let Value::String(text) = value else {
+        return Ok(Some(value.clone()));
+    };
+    let entry = Entry::Text(text.clone());
+    check(parameter, required, Some(&entry)).map_err(|problem| Failure::invalid(vec![problem]))
+}
+
+/// Returns a field that must be a text; `None` if it is absent.
+fn text<'a>(fields: &'a Map<String, Value>, name: &str) -> Result<Option<&'a str>, Failure> {
+    match fields.get(name) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text)),
+        Some(_) => Err(Failure::invalid_field(
+            name,
+            format!("{name} must be a text"),
+        )),
+    }
+}
+
+fn count_of(count: &Value) -> Result<usize, Failure> {
+    let number = match count {
+        Value::String(text) => text.trim().parse().ok(),
+        count => count.as_u64(),
+    };
+    let number = number.and_then(|number| usize::try_from(number).ok());
+    number
+        .filter(|number| (1..=MAX_IMAGES).contains(number))
+        .ok_or_else(|| {
+            Failure::invalid_field("n", format!("n must be an integer from 1 to {MAX_IMAGES}"))
+        })
+}
+
+/// Sets the parameter `prompt`, or the first required text if the model has no parameter of that name.
+fn set_prompt(
+    schema: &Schema,
+    prompt: &str,
+    input: &mut Map<String, Value>,
+) -> Result<(), Failure> {
+    let is_text = |parameter: &Parameter| {
+        parameter.kind() == Kind::Text && !is_picture(parameter) && parameter.media().is_none()
+    };
+    let named = schema.parameter("prompt").map(|(parameter, _)| parameter);
+    let mut required = schema.parameters().filter(|(_, required)| *required);
+    let target = named.or_else(|| {
+        required
+            .find(|(parameter, _)| is_text(parameter))
+            .map(|(parameter, _)| parameter)
+    });
+    match target {
+        Some(parameter) if !input.contains_key(&parameter.name) => {
+            input.insert(parameter.name.clone(), prompt.into());
+        }
+        None if !prompt.trim().is_empty() => {
+            let message = format!("prompt: the model {} takes no prompt", schema.model);
+            return Err(Failure::invalid_field("prompt", message));
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+/// Sets the parameter `size`, `width` and `height`, or the nearest `aspect_ratio`. A model without these has its own size.
+fn set_size(schema: &Schema, size: &str, input: &mut Map<String, Value>) -> Result<(), Failure> {
+    let size = size.trim();
+    if size.is_empty() || size == "auto" {
+        return Ok(());
+    }
+    let mut set = |name: &str, value: Value| {
+        input.entry(name).or_insert(value);
+    };
+    if schema.parameter("size").is_some() {
+        set("size", size.into());
+        return Ok(());
+    }
+    let sides = size.split_once(['x', 'X', '×']);
+    let sides = sides.and_then(|(width, height)| {
+        let side = |text: &str| text.trim().parse::<u32>().ok().filter(|side| *side > 0);
+        Some((side(width)?, side(height)?))
+    });
+    let Some((width, height)) = sides else {
+        let message = "size must be auto, or width and height in pixels such as 1024x1024";
+        return Err(Failure::invalid_field("size", message));
+    };
+    if schema.parameter("width").is_some() && schema.parameter("height").is_some() {
+        set("width", width.into());
+        set("height", height.into());
+    } else if let Some((parameter, _)) = schema.parameter("aspect_ratio") {
+        let wanted = f64::from(width) / f64::from(height);
+        let distance = |ratio: f64| (ratio / wanted).ln().abs();
+        let ratios = parameter.choices().iter().filter_map(|choice| {
+            let (width, height) = choice.as_str()?.split_once(':')?;
+            let (width, height): (f64, f64) = (width.parse().ok()?, height.parse().ok()?);
+            let ratio = width / height;
+            (ratio.is_finite() && ratio > 0.0).then_some((choice, ratio))
+        });
+        let nearest = ratios.min_by(|(_, a), (_, b)| distance(*a).total_cmp(&distance(*b)));
+        if let Some((choice, _)) = nearest {
+            set("aspect_ratio", choice.clone());
+        }
+    }
+    Ok(())
+}
+
+/// Returns whether the value of a parameter is the address of a picture, or a list of them.
+fn is_picture(parameter: &Parameter) -> bool {
+    let is_address =
+        |rules: &Map<String, Value>| rules.get("format").is_some_and(|format| format == "uri");
+    match parameter.kind() {
+        Kind::Text => match parameter.media() {
+            Some(media) => media == Media::Image,
+            None => is_address(&parameter.extra),
+        },
+        Kind::Array => {
+            let items = parameter.extra.get("items").and_then(Value::as_object);
+            let name = parameter.name.to_ascii_lowercase();
+            let has_name = ["image", "picture", "photo"]
+                .iter()
+                .any(|word| name.contains(word));
+            items.is_some_and(is_address) || has_name
+        }
+        _ => false,
+    }
+}
+
+/// Sets the pictures: the field `mask` is the mask, the fields `image` and `image[]` are the other pictures, and a field with
+/// the name of a parameter is that parameter.
+fn set_pictures(
+    schema: &Schema,
+    pictures: &[Picture],
+    input: &mut Map<String, Value>,
+) -> Result<(), Failure> {
+    let is_mask = |parameter: &&Parameter| parameter.name.to_ascii_lowercase().contains("mask");
+    let parameters: Vec<&Parameter> = schema
+        .parameters()
+        .map(|(parameter, _)| parameter)
+        .filter(|parameter| is_picture(parameter))
+        .collect();
+    let name_of = |picture: &Picture| {
+        let name = picture.field.split('[').next().unwrap_or_default();
+        name.to_owned()
+    };
+    let no_parameter = |name: &str| {
+        let message = format!("{name}: the model {} takes no such picture", schema.model);
+        Failure::invalid_field(name, message)
+    };
+    let mut names: Vec<String> = Vec::new();
+    for picture in pictures {
+        let name = name_of(picture);
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    for name in names {
+        let urls: Vec<&str> = pictures
+            .iter()
+            .filter(|picture| name_of(picture) == name)
+            .map(|picture| picture.url.as_str())
+            .collect();
+        let named = || parameters.iter().find(|parameter| parameter.name == name);
+        let target = match name.as_str() {
+            "mask" => parameters.iter().find(|it| is_mask(it)),
+            "image" => named()
+                .filter(|it| !is_mask(it))
+                .or_else(|| parameters.iter().find(|it| !is_mask(it))),
+            _ => named(),
+        };
+        let parameter = *target.ok_or_else(|| no_parameter(&name))?;
+        let value: Value = match (parameter.kind(), urls.as_slice()) {
+            (Kind::Array, urls) => urls.into(),
+            (_, [url]) => (*url).into(),
+            (_, urls) => {
+                let message = format!(
+                    "{name}: the model {} takes one picture, not {}",
+                    schema.model,
+                    urls.len()
+                );
+                return Err(Failure::invalid_field(&name, message));
+            }
+        };
+        input.insert(parameter.name.clone(), value);
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn schema(optional: Value) -> Schema {
+        serde_json::from_value(json!({
+            "category": "image", "subcategory": "a",
+            "parameters": {
+                "required": [{"name": "prompt", "type": "string", "description": ""}],
+                "optional": optional,
+            }
+        }))
+        .unwrap()
+    }
+
+    fn order(fields: Value, optional: Value) -> Result<Order, String> {
+        let fields = fields.as_object().unwrap();
+        read(fields, &[], &schema(optional), false).map_err(|failure| failure.body.message)
+    }
+
+    #[test]
+    fn a_request_of_a_usual_client_becomes_an_input() {
+        let fields = json!({
+            "model": "image/a", "prompt": "a fox", "n": 2, "size": "1024x1024", "quality": "hd", "user": null,
+            "response_format": "b64_json", "steps": 4,
+        });
+        let steps = json!([{"name": "steps", "type": "integer", "description": ""}]);
+        let expected = Order {
+            tasks: 2,
+            is_base64: true,
+            input: json!({"steps": 4, "prompt": "a fox"})
+                .as_object()
+                .unwrap()
+                .clone(),
+        };
+        assert_eq!(order(fields, steps), Ok(expected));
+        // A model with such parameters gets them.
+        let own = json!([
+            {"name": "n", "type": "integer", "description": ""},
+            {"name": "quality", "type": "string", "description": ""},
+        ]);
+        let own = order(json!({"prompt": "a", "n": 3, "quality": "hd"}), own).unwrap();
+        assert_eq!(own.tasks, 1);
+        assert_eq!(
+            json!(own.input),
+            json!({"n": 3, "quality": "hd", "prompt": "a"})
+        );
+    }
+
+    #[test]
+    fn the_size_sets_the_parameters_that_the_model_has() {
+        let size = |size: &str, optional: Value| {
+            let order = order(json!({"prompt": "a", "size": size}), optional).unwrap();
+            let mut input = order.input;
+            input.remove("prompt");
+            json!(input)
+        };
+        let sides = json!([
+            {"name": "width", "type": "integer", "description": ""},
+            {"name": "height", "type": "integer", "description": ""},
+        ]);
+        let ratio = json!([{
+            "name": "aspect_ratio", "type": "enum", "allowedValues": ["1:1", "16:9", "2:3", "0:0"], "description": "",
+        }]);
+        let own = json!([{"name": "size", "type": "string", "description": ""}]);
+        assert_eq!(
+            size("1792x1024", sides.clone()),
+            json!({"width": 1792, "height": 1024})
+        );
+        assert_eq!(
+            size("1792x1024", ratio.clone()),
+            json!({"aspect_ratio": "16:9"})
+        );
+        assert_eq!(size("1024x1536", ratio), json!({"aspect_ratio": "2:3"}));
+        assert_eq!(size("1024x1024", own), json!({"size": "1024x1024"}));
+        assert_eq!(size("1024x1024", json!([])), json!({}));
+        assert_eq!(size("auto", sides.clone()), json!({}));
+        // A parameter in the request takes precedence.
+        let both = json!({"prompt": "a", "size": "8x8", "width": 16});
+        let both = order(both, sides).unwrap().input;
+        assert_eq!((&both["width"], &both["height"]), (&json!(16), &json!(8)));
+    }
+
+    #[test]
+    fn invalid_fields_are_refused() {
+        for (fields, name) in [
+            (json!({"prompt": "a", "n": 0}), "n"),
+            (json!({"prompt": "a", "n": 11}), "n"),
+            (json!({"prompt": "a", "n": "two"}), "n"),
+            (json!({"prompt": 1}), "prompt"),
+            (
+                json!({"prompt": "a", "response_format": "gif"}),
+                "response_format",
+            ),
+            (json!({"prompt": "a", "stream": true}), "stream"),
+        ] {
+            let message = order(fields.clone(), json!([])).unwrap_err();
+            assert!(message.starts_with(name), "{fields}: {message}");
+        }
+        let sides = json!([
+            {"name": "width", "type": "integer", "description": ""},
+            {"name": "height", "type": "integer", "description": ""},
+        ]);
+        let message = order(json!({"prompt": "a", "size": "large"}), sides).unwrap_err();
+        assert!(message.starts_with("size"), "{message}");
+    }
+
+    fn with_pictures(fields: &[(&str, &str)], optional: Value) -> Result<Value, String> {
+        let picture = |(field, url): &(&str, &str)| Picture {
+            field: (*field).to_owned(),
+            url: (*url).to_owned(),
+        };
+        let pictures: Vec<Picture> = fields.iter().map(picture).collect();
+        let form = json!({"strength": "0.5"});
+        let order = read(
+            form.as_object().unwrap(),
+            &pictures,
+            &schema(optional),
+            true,
+        );
+        order
+            .map(|order| json!(order.input))
+            .map_err(|failure| failure.body.message)
+    }
+
+    #[test]
+    fn pictures_and_masks_find_their_parameters() {
+        let single = json!([
+            {"name": "mask_image", "type": "string", "description": ""},
+            {"name": "source", "type": "string", "format": "uri", "description": ""},
+            {"name": "strength", "type": "float", "description": ""},
+        ]);
+        let both = [("image", "/i"), ("mask", "/m")];
+        assert_eq!(
+            with_pictures(&both, single.clone()),
+            Ok(json!({"strength": 0.5, "source": "/i", "mask_image": "/m"}))
+        );
+        let two = [("image[]", "/1"), ("image[]", "/2")];
+        let message = with_pictures(&two, single).unwrap_err();
+        assert!(message.contains("takes one picture, not 2"), "{message}");
+        let list = json!([{"name": "images", "type": "array", "description": ""}]);
+        let two = with_pictures(&two, list.clone()).unwrap();
+        assert_eq!(two["images"], json!(["/1", "/2"]));
+        let message = with_pictures(&both, list).unwrap_err();
+        assert!(message.starts_with("mask"), "{message}");
+    }
+
+    #[test]
+    fn the_prompt_becomes_the_only_required_text() {
+        let schema: Schema = serde_json::from_value(json!({
+            "category": "audio", "subcategory": "speech",
+            "parameters": {
+                "required": [
+                    {"name": "voice", "type": "string", "description": ""},
+                    {"name": "text", "type": "string", "description": ""},
+                ],
+                "optional": [],
+            }
+        }))
+        .unwrap();
+        let fields = json!({"prompt": "hello"});
+        let order = read(fields.as_object().unwrap(), &[], &schema, false).unwrap();
+        assert_eq!(json!(order.input), json!({"text": "hello"}));
+    }
+}

@@ -1,0 +1,238 @@
+//! OpenAI's images API (`/v1`) for every model.
+
+mod support;
+
+use std::thread;
+
+use serde_json::{Value, json};
+use support::{Answer, Server, try_call};
+
+const QUICK: [&str; 2] = ["--speed", "0"];
+
+const HEADERS: [(&str, &str); 2] = [
+    ("authorization", "Bearer t"),
+    ("content-type", "application/json"),
+];
+
+fn generate(server: &Server, body: &Value) -> Answer {
+    server.post("/v1/images/generations", body)
+}
+
+fn images(answer: &Answer) -> Vec<Value> {
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    answer.json()["data"].as_array().unwrap().clone()
+}
+
+/// Returns the code of an error. Checks its form.
+fn code(answer: &Answer) -> String {
+    let error = &answer.json()["error"];
+    assert!(!error["message"].as_str().unwrap().is_empty(), "{error}");
+    assert!(
+        error["type"].as_str().unwrap().ends_with("_error"),
+        "{error}"
+    );
+    error["code"].as_str().unwrap().to_owned()
+}
+
+/// Builds a form. Fields with a third element are files.
+fn form(fields: &[(&str, &[u8], bool)]) -> Vec<u8> {
+    let mut body = Vec::new();
+    for (name, value, is_file) in fields {
+        let file = if *is_file { "; filename=\"a.png\"" } else { "" };
+        let head = format!("--x\r\nContent-Disposition: form-data; name=\"{name}\"{file}\r\n\r\n");
+        body.extend([head.as_bytes(), value, b"\r\n"].concat());
+    }
+    body.extend(b"--x--\r\n");
+    body
+}
+
+fn edit(server: &Server, fields: &[(&str, &[u8], bool)]) -> Answer {
+    let headers = [
+        ("authorization", "Bearer t"),
+        ("content-type", "multipart/form-data; boundary=x"),
+    ];
+    server.call("POST", "/v1/images/edits", &headers, &form(fields))
+}
+
+#[test]
+fn images_are_generated_and_edited() {
+    let server = Server::start(&QUICK);
+    let list = server.get("/v1/models").json();
+    assert_eq!(list["object"], "list");
+    let ids = list["data"].as_array().unwrap().iter();
+    assert!(ids.into_iter().any(|model| model["id"] == "image/strata"));
+
+    let body = json!({
+        "model": "image/strata", "prompt": "a sea", "n": 2, "size": "1024x1024", "quality": "hd", "seed": 7,
+    });
+    let two = images(&generate(&server, &body));
+    assert_eq!(two.len(), 2);
+    let file = server.get(two[0]["url"].as_str().unwrap());
+    assert_eq!(file.header("content-type"), "image/png");
+
+    let prompt = "a copper roof".as_bytes();
+    let model = ("model", "image/repaint".as_bytes(), false);
+    let fields = [
+        model,
+        ("prompt", prompt, false),
+        ("response_format", b"b64_json", false),
+        ("image", &file.bytes, true),
+    ];
+    let edited = images(&edit(&server, &fields));
+    let data = edited[0]["b64_json"].as_str().unwrap();
+    assert!(data.starts_with("iVBORw0KGgo"), "{data:.20}");
+    assert_eq!(edited[0].get("url"), None);
+}
+
+/// OpenAI's clients repeat a request after 408, 409, 429 and 5xx: a failed task must have another code, because each
+/// repetition would be a task that is charged.
+#[cfg(unix)]
+#[test]
+fn errors_have_openais_form_and_a_failed_task_is_not_repeated() {
+    let data = tempfile::tempdir().unwrap();
+    let models = r#"
+[[model]]
+category = "image"
+subcategory = "failing"
+name = "Failing"
+alias = "gpt-image-1"
+command = { program = "/bin/sh", arguments = ["-c", "echo 'no such style' >&2; exit 1"] }
+parameter = [{ name = "prompt", type = "string", required = true }]
+"#;
+    let server = Server::start_with_models(data.path(), models, &QUICK);
+    let failed = generate(&server, &json!({"model": "gpt-image-1", "prompt": "a"}));
+    assert_eq!(
+        (failed.status, code(&failed).as_str()),
+        (400, "generation_failed")
+    );
+    for (body, status, expected) in [
+        (json!({"prompt": "a"}), 400, "invalid_input"),
+        (
+            json!({"model": "image/strata", "prompt": "a", "n": 11}),
+            400,
+            "invalid_input",
+        ),
+        (
+            json!({"model": "image/strata", "prompt": "a", "sepia": 1}),
+            400,
+            "invalid_input",
+        ),
+        (
+            json!({"model": "dall-e-9", "prompt": "a"}),
+            404,
+            "model_not_found",
+        ),
+        (json!([]), 400, "bad_request"),
+    ] {
+        let answer = generate(&server, &body);
+        assert_eq!(
+            (answer.status, code(&answer).as_str()),
+            (status, expected),
+            "{body}"
+        );
+    }
+    let picture = [
+        ("model", "image/strata".as_bytes(), false),
+        ("prompt", b"a", false),
+        ("image", &[1, 2, 3], true),
+    ];
+    let answer = edit(&server, &picture);
+    assert_eq!(
+        (answer.status, code(&answer).as_str()),
+        (415, "unsupported_type")
+    );
+    let broken =
+        b"--x\r\nContent-Disposition: form-data; name=\"image\"; filename=\"a\"\r\n\r\nabc";
+    let headers = [
+        HEADERS[0],
+        ("content-type", "multipart/form-data; boundary=x"),
+    ];
+    let answer = server.call("POST", "/v1/images/edits", &headers, broken);
+    assert_eq!(
+        (answer.status, code(&answer).as_str()),
+        (400, "bad_request")
+    );
+    let answer = server.call("POST", "/v1/images/edits", &HEADERS, b"{}");
+    assert_eq!(
+        (answer.status, code(&answer).as_str()),
+        (400, "bad_request")
+    );
+    let answer = server.call("POST", "/v1/images/generations", &HEADERS[1..], b"{}");
+    assert_eq!(
+        (answer.status, code(&answer).as_str()),
+        (401, "unauthorized")
+    );
+    assert_eq!(server.get("/v1/nothing").status, 404);
+}
+
+/// Guards against a repeated request that is charged again.
+#[test]
+fn a_request_with_the_same_key_waits_for_its_own_tasks() {
+    let server = Server::start(&QUICK);
+    let url = format!("{}/v1/images/generations", server.url);
+    let body = json!({"model": "image/strata", "prompt": "a sea", "n": 2}).to_string();
+    let call = move || {
+        let headers = [HEADERS[0], HEADERS[1], ("idempotency-key", "order-1")];
+        try_call("POST", &url, &headers, body.as_bytes()).unwrap()
+    };
+    let calls: Vec<_> = (0..3).map(|_| thread::spawn(call.clone())).collect();
+    let answers: Vec<_> = calls
+        .into_iter()
+        .map(|call| images(&call.join().unwrap()))
+        .collect();
+    assert_eq!(answers[0].len(), 2);
+    assert!(answers.iter().all(|images| *images == answers[0]));
+    let log = server.log();
+    assert_eq!(log.matches("of image/strata accepted").count(), 2, "{log}");
+}
+
+/// Guards against a client that repeats its request because the service stops, and then pays twice.
+#[cfg(unix)]
+#[test]
+fn a_stopping_service_names_the_task_that_continues() {
+    let data = tempfile::tempdir().unwrap();
+    let models = r#"
+[[model]]
+category = "image"
+subcategory = "slow"
+name = "Slow"
+command = { program = "/bin/sh", arguments = ["-c", "sleep 600"] }
+parameter = [{ name = "prompt", type = "string", required = true }]
+"#;
+    let server = Server::start_with_models(data.path(), models, &["--drain-seconds", "20"]);
+    let url = format!("{}/v1/images/generations", server.url);
+    let body = json!({"model": "image/slow", "prompt": "a"}).to_string();
+    let call = thread::spawn(move || try_call("POST", &url, &HEADERS, body.as_bytes()).unwrap());
+    let task = server.log_text_after("task ");
+    server.request_stop();
+    let answer = call.join().unwrap();
+    assert_eq!(
+        (answer.status, code(&answer).as_str()),
+        (400, "generation_failed")
+    );
+    let message = answer.json()["error"]["message"].to_string();
+    assert!(message.contains(&task[..8]), "{message} {task}");
+}
+
+#[test]
+fn accounts_own_the_images_that_they_order() {
+    let data = tempfile::tempdir().unwrap();
+    let add = std::process::Command::new(support::program())
+        .args(["account", "add", "mia", "--data"])
+        .arg(data.path())
+        .args(support::cluster::database_of(data.path()))
+        .output()
+        .unwrap();
+    let token = String::from_utf8(add.stdout).unwrap().trim().to_owned();
+    let server = Server::start_on(data.path(), &QUICK);
+    let bearer = format!("Bearer {token}");
+    let body = json!({"model": "image/strata", "prompt": "a"}).to_string();
+    let headers = [("authorization", bearer.as_str()), HEADERS[1]];
+    let answer = server.call("POST", "/v1/images/generations", &headers, body.as_bytes());
+    assert_eq!(images(&answer).len(), 1);
+    let stranger = generate(&server, &json!({"model": "image/strata", "prompt": "a"}));
+    assert_eq!(
+        (stranger.status, code(&stranger).as_str()),
+        (401, "unauthorized")
+    );
+}
