@@ -2,7 +2,7 @@
 
 use std::future::Future;
 use std::io;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use tokio::net::TcpListener;
@@ -18,6 +18,7 @@ use crate::metrics::Metrics;
 use crate::model_file::{self, Loaded};
 use crate::models::Models;
 use crate::old_secrets::delete_old;
+use crate::openai_images::waits::Waits;
 use crate::outputs::Outputs;
 use crate::private;
 use crate::readiness::Readiness;
@@ -110,6 +111,8 @@ impl App {
             latency: config.latency,
             account_disk: config.account_disk,
             uploads: Uploads::new(config.upload_limit.0),
+            openai_waits: Waits::default(),
+            openai_submissions: Mutex::default(),
             metrics,
             metrics_token: config
                 .metrics_token

@@ -72,6 +72,11 @@ impl Key {
         }
     }
 
+    /// Returns a key that is derived from `parts`.
+    pub fn derived(parts: &Value) -> Self {
+        Self(digest(parts))
+    }
+
     fn new(text: String) -> Option<Self> {
         let visible = text.bytes().all(|byte| byte.is_ascii_graphic());
         (visible && (1..=MAX_LENGTH).contains(&text.len())).then_some(Self(text))

@@ -1,6 +1,6 @@
 //! Maps requests of OpenAI's images API to the parameters of a model.
 
-use atelier_contract::{Entry, Kind, Media, Parameter, Schema, check};
+use atelier_contract::{Entry, IDEMPOTENCY_FIELD, Kind, Media, Parameter, Schema, check};
 use serde_json::{Map, Value};
 
 use crate::failure::Failure;
@@ -8,8 +8,8 @@ use crate::failure::Failure;
 /// The maximum number of images of one request.
 pub const MAX_IMAGES: usize = 10;
 
-/// Fields of OpenAI's API that describe OpenAI's own models. They are ignored unless the model has such a parameter, because
-/// many clients always send them.
+/// Fields that are specific to OpenAI's models. Many clients always send them, so each is ignored unless the model has a
+/// parameter of that name that accepts the value.
 const IGNORED: [&str; 11] = [
     "background",
     "input_fidelity",
@@ -24,18 +24,27 @@ const IGNORED: [&str; 11] = [
     "user",
 ];
 
-/// Fields that have a meaning of their own.
-const OWN: [&str; 5] = ["model", "prompt", "size", "response_format", "uid"];
+/// Fields that this module maps to parameters, or that are not parameters.
+const MAPPED: [&str; 5] = [
+    "model",
+    "prompt",
+    "size",
+    "response_format",
+    IDEMPOTENCY_FIELD,
+];
 
 /// The field with the name of the model.
 pub const MODEL: &str = "model";
 
-/// An uploaded picture of a request.
+pub mod waits;
+
+/// An uploaded image of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Picture {
     /// The name of its form field, such as `image`, `image[]` or `mask`.
     pub field: String,
-    pub url: String,
+    /// The path of the upload, which begins with `/outputs/`.
+    pub path: String,
 }
 
 /// The tasks that a request asks for.
@@ -48,11 +57,11 @@ pub struct Order {
     pub input: Map<String, Value>,
 }
 
-/// Reads a request for a model. `is_form`: the fields come from a form, so that numbers are texts.
+/// Reads a request for a model. `is_form`: the fields come from a form, where numbers are strings.
 ///
 /// # Errors
 ///
-/// 422 if a field is invalid, or if the model has no parameter for the prompt or a picture.
+/// 422 if a field is invalid, or if the model has no parameter for the prompt or an image.
 pub fn read(
     fields: &Map<String, Value>,
     pictures: &[Picture],
@@ -62,14 +71,16 @@ pub fn read(
     let has = |name: &str| schema.parameter(name).is_some();
     let mut input = Map::new();
     for (name, value) in fields {
-        let is_own = OWN.contains(&name.as_str());
-        let is_ignored = IGNORED.contains(&name.as_str()) && !has(name);
-        if is_own || is_ignored || value.is_null() {
+        if MAPPED.contains(&name.as_str()) || value.is_null() {
             continue;
         }
-        let value = match (is_form, schema.parameter(name)) {
-            (true, Some((parameter, required))) => typed(parameter, required, value)?,
-            _ => Some(value.clone()),
+        let value = match schema.parameter(name) {
+            Some((parameter, _)) if IGNORED.contains(&name.as_str()) => {
+                convert(parameter, value, is_form).unwrap_or_default()
+            }
+            None if IGNORED.contains(&name.as_str()) => None,
+            Some((parameter, _)) => convert(parameter, value, is_form)?,
+            None => Some(value.clone()),
         };
         input.extend(value.map(|value| (name.clone(), value)));
     }
@@ -83,13 +94,13 @@ pub fn read(
     if let Some(prompt) = text(fields, "prompt")? {
         set_prompt(schema, prompt, &mut input)?;
     }
-    if let Some(size) = text(fields, "size")? {
+    if let Some(size) = fields.get("size").filter(|size| !size.is_null()) {
         set_size(schema, size, &mut input)?;
     }
     set_pictures(schema, pictures, &mut input)?;
     let is_base64 = match text(fields, "response_format")? {
-        None | Some("url") => false,
-        Some("b64_json") => true,
+        Some("url") => false,
+        None | Some("b64_json") => true,
         Some(_) => {
             let message = "response_format must be url or b64_json";
             return Err(Failure::invalid_field("response_format", message));
@@ -106,23 +117,23 @@ pub fn read(
     })
 }
 
-/// Converts the text of a form field to the type of the parameter; `None` if the parameter is left out.
-fn typed(parameter: &Parameter, required: bool, value: &Value) -> Result<Option<Value>, Failure> {
-    let Value::String(text) = value else {
-        return Ok(Some(value.clone()));
+/// Converts a value to the type of the parameter; `None` if the parameter is left out.
+fn convert(parameter: &Parameter, value: &Value, is_form: bool) -> Result<Option<Value>, Failure> {
+    let entry = match value {
+        Value::String(text) if is_form => Entry::Text(text.clone()),
+        value => Entry::Value(value.clone()),
     };
-    let entry = Entry::Text(text.clone());
-    check(parameter, required, Some(&entry)).map_err(|problem| Failure::invalid(vec![problem]))
+    check(parameter, false, Some(&entry)).map_err(|problem| Failure::invalid(vec![problem]))
 }
 
-/// Returns a field that must be a text; `None` if it is absent.
+/// Returns a field that must be a string; `None` if it is absent.
 fn text<'a>(fields: &'a Map<String, Value>, name: &str) -> Result<Option<&'a str>, Failure> {
     match fields.get(name) {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(text)) => Ok(Some(text)),
         Some(_) => Err(Failure::invalid_field(
             name,
-            format!("{name} must be a text"),
+            format!("{name} must be a string"),
         )),
     }
 }
@@ -147,7 +158,8 @@ fn set_prompt(
     input: &mut Map<String, Value>,
 ) -> Result<(), Failure> {
     let is_text = |parameter: &Parameter| {
-        parameter.kind() == Kind::Text && !is_picture(parameter) && parameter.media().is_none()
+        let is_file = is_picture(parameter) || parameter.media().is_some();
+        parameter.kind() == Kind::Text && !is_file && !parameter.is_secret()
     };
     let named = schema.parameter("prompt").map(|(parameter, _)| parameter);
     let mut required = schema.parameters().filter(|(_, required)| *required);
@@ -161,7 +173,7 @@ fn set_prompt(
             input.insert(parameter.name.clone(), prompt.into());
         }
         None if !prompt.trim().is_empty() => {
-            let message = format!("prompt: the model {} takes no prompt", schema.model);
+            let message = format!("prompt: the model {} has no parameter for it", schema.model);
             return Err(Failure::invalid_field("prompt", message));
         }
         _ => {}
@@ -170,18 +182,24 @@ fn set_prompt(
 }
 
 /// Sets the parameter `size`, `width` and `height`, or the nearest `aspect_ratio`. A model without these has its own size.
-fn set_size(schema: &Schema, size: &str, input: &mut Map<String, Value>) -> Result<(), Failure> {
-    let size = size.trim();
-    if size.is_empty() || size == "auto" {
+fn set_size(schema: &Schema, size: &Value, input: &mut Map<String, Value>) -> Result<(), Failure> {
+    let text = match size {
+        Value::String(text) => text.trim(),
+        _ => "",
+    };
+    if size.is_string() && (text.is_empty() || text == "auto") {
         return Ok(());
     }
     let mut set = |name: &str, value: Value| {
         input.entry(name).or_insert(value);
     };
-    if schema.parameter("size").is_some() {
-        set("size", size.into());
+    if let Some((parameter, _)) = schema.parameter("size") {
+        if let Some(size) = convert(parameter, size, size.is_string())? {
+            set("size", size);
+        }
         return Ok(());
     }
+    let size = text;
     let sides = size.split_once(['x', 'X', '×']);
     let sides = sides.and_then(|(width, height)| {
         let side = |text: &str| text.trim().parse::<u32>().ok().filter(|side| *side > 0);
@@ -232,8 +250,8 @@ fn is_picture(parameter: &Parameter) -> bool {
     }
 }
 
-/// Sets the pictures: the field `mask` is the mask, the fields `image` and `image[]` are the other pictures, and a field with
-/// the name of a parameter is that parameter.
+/// Sets the parameters for images: the field `mask` is the mask, the fields `image` and `image[]` are the other images, and a
+/// field with the name of a parameter is that parameter.
 fn set_pictures(
     schema: &Schema,
     pictures: &[Picture],
@@ -250,7 +268,7 @@ fn set_pictures(
         name.to_owned()
     };
     let no_parameter = |name: &str| {
-        let message = format!("{name}: the model {} takes no such picture", schema.model);
+        let message = format!("{name}: the model {} has no parameter for it", schema.model);
         Failure::invalid_field(name, message)
     };
     let mut names: Vec<String> = Vec::new();
@@ -261,10 +279,10 @@ fn set_pictures(
         }
     }
     for name in names {
-        let urls: Vec<&str> = pictures
+        let paths: Vec<&str> = pictures
             .iter()
             .filter(|picture| name_of(picture) == name)
-            .map(|picture| picture.url.as_str())
+            .map(|picture| picture.path.as_str())
             .collect();
         let named = || parameters.iter().find(|parameter| parameter.name == name);
         let target = match name.as_str() {
@@ -275,14 +293,14 @@ fn set_pictures(
             _ => named(),
         };
         let parameter = *target.ok_or_else(|| no_parameter(&name))?;
-        let value: Value = match (parameter.kind(), urls.as_slice()) {
-            (Kind::Array, urls) => urls.into(),
-            (_, [url]) => (*url).into(),
-            (_, urls) => {
+        let value: Value = match (parameter.kind(), paths.as_slice()) {
+            (Kind::Array, paths) => paths.into(),
+            (_, [path]) => (*path).into(),
+            (_, paths) => {
                 let message = format!(
-                    "{name}: the model {} takes one picture, not {}",
+                    "{name}: the model {} accepts one image, but the request has {}",
                     schema.model,
-                    urls.len()
+                    paths.len()
                 );
                 return Err(Failure::invalid_field(&name, message));
             }
@@ -316,8 +334,8 @@ mod tests {
     #[test]
     fn a_request_of_a_usual_client_becomes_an_input() {
         let fields = json!({
-            "model": "image/a", "prompt": "a fox", "n": 2, "size": "1024x1024", "quality": "hd", "user": null,
-            "response_format": "b64_json", "steps": 4,
+            "model": "image/a", "prompt": "a fox", "n": 2, "size": "1024x1024", "quality": "auto", "user": null,
+            "background": "auto", "output_format": "png", "steps": 4, "idempotency_key": "k",
         });
         let steps = json!([{"name": "steps", "type": "integer", "description": ""}]);
         let expected = Order {
@@ -329,12 +347,14 @@ mod tests {
                 .clone(),
         };
         assert_eq!(order(fields, steps), Ok(expected));
-        // A model with such parameters gets them.
+        // A model with such parameters gets the values that it accepts.
         let own = json!([
             {"name": "n", "type": "integer", "description": ""},
             {"name": "quality", "type": "string", "description": ""},
+            {"name": "output_format", "type": "enum", "allowedValues": ["webp"], "description": ""},
         ]);
-        let own = order(json!({"prompt": "a", "n": 3, "quality": "hd"}), own).unwrap();
+        let fields = json!({"prompt": "a", "n": 3, "quality": "hd", "output_format": "png"});
+        let own = order(fields, own).unwrap();
         assert_eq!(own.tasks, 1);
         assert_eq!(
             json!(own.input),
@@ -345,7 +365,8 @@ mod tests {
     #[test]
     fn the_size_sets_the_parameters_that_the_model_has() {
         let size = |size: &str, optional: Value| {
-            let order = order(json!({"prompt": "a", "size": size}), optional).unwrap();
+            let fields = json!({"prompt": "a", "size": size});
+            let order = order(fields, optional).unwrap();
             let mut input = order.input;
             input.remove("prompt");
             json!(input)
@@ -370,6 +391,10 @@ mod tests {
         assert_eq!(size("1024x1024", own), json!({"size": "1024x1024"}));
         assert_eq!(size("1024x1024", json!([])), json!({}));
         assert_eq!(size("auto", sides.clone()), json!({}));
+        let number = json!([{"name": "size", "type": "integer", "description": ""}]);
+        let sized = order(json!({"prompt": "a", "size": 512}), number.clone()).unwrap();
+        assert_eq!(sized.input["size"], 512);
+        assert_eq!(size("512", number), json!({"size": 512}));
         // A parameter in the request takes precedence.
         let both = json!({"prompt": "a", "size": "8x8", "width": 16});
         let both = order(both, sides).unwrap().input;
@@ -388,6 +413,10 @@ mod tests {
                 "response_format",
             ),
             (json!({"prompt": "a", "stream": true}), "stream"),
+            (
+                json!({"prompt": "a", "response_format": 1}),
+                "response_format",
+            ),
         ] {
             let message = order(fields.clone(), json!([])).unwrap_err();
             assert!(message.starts_with(name), "{fields}: {message}");
@@ -401,9 +430,9 @@ mod tests {
     }
 
     fn with_pictures(fields: &[(&str, &str)], optional: Value) -> Result<Value, String> {
-        let picture = |(field, url): &(&str, &str)| Picture {
+        let picture = |(field, path): &(&str, &str)| Picture {
             field: (*field).to_owned(),
-            url: (*url).to_owned(),
+            path: (*path).to_owned(),
         };
         let pictures: Vec<Picture> = fields.iter().map(picture).collect();
         let form = json!({"strength": "0.5"});
@@ -419,7 +448,7 @@ mod tests {
     }
 
     #[test]
-    fn pictures_and_masks_find_their_parameters() {
+    fn images_and_masks_find_their_parameters() {
         let single = json!([
             {"name": "mask_image", "type": "string", "description": ""},
             {"name": "source", "type": "string", "format": "uri", "description": ""},
@@ -432,7 +461,10 @@ mod tests {
         );
         let two = [("image[]", "/1"), ("image[]", "/2")];
         let message = with_pictures(&two, single).unwrap_err();
-        assert!(message.contains("takes one picture, not 2"), "{message}");
+        assert!(
+            message.contains("accepts one image, but the request has 2"),
+            "{message}"
+        );
         let list = json!([{"name": "images", "type": "array", "description": ""}]);
         let two = with_pictures(&two, list.clone()).unwrap();
         assert_eq!(two["images"], json!(["/1", "/2"]));
@@ -441,12 +473,13 @@ mod tests {
     }
 
     #[test]
-    fn the_prompt_becomes_the_only_required_text() {
+    fn the_prompt_becomes_the_first_required_text_that_is_no_file_or_secret() {
         let schema: Schema = serde_json::from_value(json!({
             "category": "audio", "subcategory": "speech",
             "parameters": {
                 "required": [
                     {"name": "voice", "type": "string", "description": ""},
+                    {"name": "api_key", "type": "string", "format": "password", "description": ""},
                     {"name": "text", "type": "string", "description": ""},
                 ],
                 "optional": [],

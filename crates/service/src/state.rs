@@ -1,6 +1,6 @@
 //! The state that all request handlers share. [`crate::app`] creates it.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use crate::access::Access;
@@ -8,6 +8,7 @@ use crate::accounts::Accounts;
 use crate::limit::Limit;
 use crate::metrics::Metrics;
 use crate::models::Models;
+use crate::openai_images::waits::Waits;
 use crate::outputs::Outputs;
 use crate::readiness::Readiness;
 use crate::sample::Samples;
@@ -33,6 +34,9 @@ pub struct App {
     /// The maximum size of one user's tasks on disk, in bytes.
     pub account_disk: Option<u64>,
     pub uploads: Uploads,
+    pub openai_waits: Waits,
+    /// Locked while the tasks of a request with a key are submitted.
+    pub openai_submissions: Mutex<()>,
     pub metrics_token: Option<String>,
     /// Whether the metrics have their own address.
     pub has_metrics_address: bool,

@@ -64,6 +64,7 @@ fn images_are_generated_and_edited() {
 
     let body = json!({
         "model": "image/strata", "prompt": "a sea", "n": 2, "size": "1024x1024", "quality": "hd", "seed": 7,
+        "response_format": "url",
     });
     let two = images(&generate(&server, &body));
     assert_eq!(two.len(), 2);
@@ -75,7 +76,6 @@ fn images_are_generated_and_edited() {
     let fields = [
         model,
         ("prompt", prompt, false),
-        ("response_format", b"b64_json", false),
         ("image", &file.bytes, true),
     ];
     let edited = images(&edit(&server, &fields));
@@ -152,6 +152,18 @@ parameter = [{ name = "prompt", type = "string", required = true }]
         (answer.status, code(&answer).as_str()),
         (400, "bad_request")
     );
+    // multer keeps the headers of a field in memory.
+    let long = [
+        b"--x\r\nContent-Disposition: form-data; name=\"".as_slice(),
+        &[b'a'; 4 << 20],
+    ]
+    .concat();
+    let answer = server.call("POST", "/v1/images/edits", &headers, &long);
+    assert_eq!(
+        (answer.status, code(&answer).as_str()),
+        (400, "bad_request")
+    );
+    assert!(answer.text().contains("too long"), "{}", answer.text());
     let answer = server.call("POST", "/v1/images/edits", &HEADERS, b"{}");
     assert_eq!(
         (answer.status, code(&answer).as_str()),
@@ -162,7 +174,8 @@ parameter = [{ name = "prompt", type = "string", required = true }]
         (answer.status, code(&answer).as_str()),
         (401, "unauthorized")
     );
-    assert_eq!(server.get("/v1/nothing").status, 404);
+    let answer = server.get("/v1/nothing");
+    assert_eq!((answer.status, code(&answer).as_str()), (404, "not_found"));
 }
 
 /// Guards against a repeated request that is charged again.
@@ -170,7 +183,9 @@ parameter = [{ name = "prompt", type = "string", required = true }]
 fn a_request_with_the_same_key_waits_for_its_own_tasks() {
     let server = Server::start(&QUICK);
     let url = format!("{}/v1/images/generations", server.url);
-    let body = json!({"model": "image/strata", "prompt": "a sea", "n": 2}).to_string();
+    let body =
+        json!({"model": "image/strata", "prompt": "a sea", "n": 2, "response_format": "url"})
+            .to_string();
     let call = move || {
         let headers = [HEADERS[0], HEADERS[1], ("idempotency-key", "order-1")];
         try_call("POST", &url, &headers, body.as_bytes()).unwrap()
@@ -184,6 +199,35 @@ fn a_request_with_the_same_key_waits_for_its_own_tasks() {
     assert!(answers.iter().all(|images| *images == answers[0]));
     let log = server.log();
     assert_eq!(log.matches("of image/strata accepted").count(), 2, "{log}");
+}
+
+/// OpenAI's packages repeat a request after their timeout, without a key. Guards against a repeated request that is charged
+/// again, and against two equal requests that are charged once.
+#[test]
+fn a_request_that_openais_package_repeats_waits_for_its_own_tasks() {
+    let server = Server::start(&QUICK);
+    // As LibreChat sends it.
+    let mut body = json!({
+        "model": "image/strata", "prompt": "a sea", "n": 2, "size": "auto", "quality": "auto", "background": "auto",
+        "output_format": "png", "output_compression": 100,
+    });
+    let call = |retries: &str, body: &Value| {
+        let headers = [HEADERS[0], HEADERS[1], ("x-stainless-retry-count", retries)];
+        let body = body.to_string();
+        images(&server.call("POST", "/v1/images/generations", &headers, body.as_bytes()))
+    };
+    assert!(call("0", &body)[0]["b64_json"].is_string());
+    body["response_format"] = "url".into();
+    let first = call("0", &body);
+    assert_eq!(call("1", &body), first);
+    let second = call("0", &body);
+    assert_eq!(call("2", &body), second);
+    assert_ne!(first, second);
+    body["prompt"] = "another sea".into();
+    let third = call("1", &body);
+    assert!(!second.contains(&third[0]));
+    let log = server.log();
+    assert_eq!(log.matches("of image/strata accepted").count(), 8, "{log}");
 }
 
 /// Guards against a client that repeats its request because the service stops, and then pays twice.

@@ -192,7 +192,8 @@ pub fn discard_body(headers: &HeaderMap, body: Body, max_bytes: u64) {
     discard_chunks(body.into_data_stream(), max_bytes);
 }
 
-fn discard_chunks(mut chunks: BodyDataStream, max_bytes: u64) {
+/// Reads and discards the rest of a refused body, like [`discard_body`].
+pub fn discard_chunks(mut chunks: BodyDataStream, max_bytes: u64) {
     let max_discarded = max_bytes.saturating_add(MAX_DISCARDED);
     tokio::spawn(tokio::time::timeout(MAX_BODY_TIME, async move {
         let mut length = 0;

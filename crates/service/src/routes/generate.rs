@@ -76,16 +76,7 @@ pub fn accept(
         .map(|(name, value)| (name.clone(), value.clone()))
         .collect();
     let key = merge_keys(key_of_headers, Key::of_fields(common.fields)?)?;
-    let submission = key.map(|key| Submission {
-        account: account(
-            common.uid,
-            &call.token,
-            // An account stays the same when its token is replaced.
-            app.token.is_some() || call.account.is_some(),
-        ),
-        key,
-        fingerprint: fingerprint(&common.model, &given),
-    });
+    let submission = key.map(|key| submission(app, call, common.uid, &common.model, &given, key));
     if let Some(submission) = &submission
         && let Some(first_response) = app
             .store
@@ -143,12 +134,54 @@ pub fn accept(
     })
 }
 
+/// Returns the id of the task that was submitted with this key; `None` if there is none. Blocks.
+///
+/// # Errors
+///
+/// 422 if the key was used for another request, 500 or 503 if the store does not respond.
+pub(super) fn earlier_task(
+    app: &App,
+    call: &Call,
+    uid: &str,
+    model: &ModelId,
+    given: &Map<String, Value>,
+    key: Key,
+) -> Result<Option<String>, Failure> {
+    let submission = submission(app, call, uid, model, given, key);
+    let first_response = app.store.first_response(&submission);
+    let Some(first_response) = first_response.map_err(Failure::store)? else {
+        return Ok(None);
+    };
+    repeat_response(&submission, &first_response)?;
+    Ok(Some(first_response.id))
+}
+
+fn submission(
+    app: &App,
+    call: &Call,
+    uid: &str,
+    model: &ModelId,
+    given: &Map<String, Value>,
+    key: Key,
+) -> Submission {
+    Submission {
+        account: account(
+            uid,
+            &call.token,
+            // An account stays the same when its token is replaced.
+            app.token.is_some() || call.account.is_some(),
+        ),
+        key,
+        fingerprint: fingerprint(model, given),
+    }
+}
+
 /// Returns the idempotency key of a submission, from the header or the field.
 ///
 /// # Errors
 ///
 /// 400 if both are present and differ.
-fn merge_keys(header: Option<Key>, field: Option<Key>) -> Result<Option<Key>, Failure> {
+pub(super) fn merge_keys(header: Option<Key>, field: Option<Key>) -> Result<Option<Key>, Failure> {
     match (header, field) {
         (Some(header), Some(field)) if header != field => Err(Failure::bad_request(
             "The header Idempotency-Key and the field idempotency_key differ.",

@@ -195,7 +195,11 @@ async fn fallback(State(app): State<Arc<App>>, request: Request) -> Response {
         Some(site) if !interface => site.serve(request).await,
         _ => {
             let message = format!("There is nothing at {path}.");
-            Failure::not_found("not_found", message).into_response()
+            let failure = Failure::not_found("not_found", message);
+            match inside("/v1") {
+                true => openai_images::to_response(failure),
+                false => failure.into_response(),
+            }
         }
     }
 }

@@ -14,7 +14,7 @@ use sha2::{Digest, Sha256};
 use tokio::fs::File;
 use tokio::io::AsyncWriteExt;
 
-use super::call::{Admitted, Chunks, MAX_BODY, admit, declared_length, discard_body};
+use super::call::{Chunks, MAX_BODY, admit, declared_length, discard_body};
 use super::generate::{check_space, new_id};
 use super::run_blocking;
 use crate::connections::Peer;
@@ -99,7 +99,7 @@ async fn accept(
     let max_bytes = app.uploads.max_bytes;
     let admitted = admit(app, headers, peer, max_bytes.unwrap_or(u64::MAX)).await?;
     let max_bytes = max_bytes.ok_or_else(uploads_off)?;
-    let owner = owner_of(app, &admitted);
+    let owner = owner_of(app, admitted.account.as_deref(), &admitted.token);
     let bytes = declared_length(headers).unwrap_or(max_bytes);
     reserve(app, owner, bytes).await
 }
@@ -139,10 +139,9 @@ pub async fn store_part(app: &Arc<App>, owner: &str, body: Body) -> Result<Strin
 
 /// Returns the owner of the uploads of a caller: its account, or a digest of its token if the service has no accounts. No
 /// account has a name with a space.
-pub fn owner_of(app: &App, admitted: &Admitted) -> String {
-    let digest = || idempotency::account("", &admitted.token, app.token.is_some());
-    let account = admitted.account.clone();
-    account.unwrap_or_else(|| format!("token {}", digest()))
+pub fn owner_of(app: &App, account: Option<&str>, token: &str) -> String {
+    let digest = || idempotency::account("", token, app.token.is_some());
+    account.map_or_else(|| format!("token {}", digest()), str::to_owned)
 }
 
 /// A file as it was received.

@@ -36,6 +36,6 @@ for wrong, error in [
         assert raised.body["message"] and raised.body["code"], raised.body
 try:
     client.images.edit(model="image/repaint", image=[files[0], files[1]], prompt="a")
-    raise AssertionError("two pictures were accepted")
+    raise AssertionError("two images were accepted")
 except openai.BadRequestError as raised:
-    assert "one picture" in raised.body["message"], raised.body
+    assert "one image" in raised.body["message"], raised.body
