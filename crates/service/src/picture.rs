@@ -5,8 +5,8 @@ use std::sync::{Mutex, PoisonError};
 
 use image::metadata::Orientation;
 use image::{
-    ColorType, DynamicImage, ImageDecoder, ImageError, ImageFormat, ImageReader, Limits, Rgb,
-    RgbImage, Rgba,
+    ColorType, DynamicImage, ImageDecoder, ImageError, ImageFormat, ImageReader, Limits, Pixel,
+    Rgb, RgbImage, Rgba, RgbaImage,
 };
 use thiserror::Error;
 
@@ -97,6 +97,29 @@ fn convert(bytes: &[u8]) -> Result<Option<Vec<u8>>, PictureError> {
     image.apply_orientation(opened.orientation);
     let mut png = Cursor::new(Vec::new());
     on_white(&image).write_to(&mut png, ImageFormat::Png)?;
+    Ok(Some(png.into_inner()))
+}
+
+/// Returns a mask with transparent instead of white areas, as PNG with 8-bit RGBA. Returns `None` if the image already
+/// has transparent pixels.
+///
+/// # Errors
+///
+/// As for [`check`].
+pub fn to_transparent_mask(bytes: &[u8]) -> Result<Option<Vec<u8>>, PictureError> {
+    let _one_at_a_time = DECODING.lock().unwrap_or_else(PoisonError::into_inner);
+    let opened = open(Cursor::new(bytes))?;
+    let mut image = DynamicImage::from_decoder(opened.decoder)?;
+    image.apply_orientation(opened.orientation);
+    let mut mask: RgbaImage = image.into_rgba8();
+    if mask.pixels().any(|Rgba([.., alpha])| *alpha < u8::MAX) {
+        return Ok(None);
+    }
+    for pixel in mask.pixels_mut() {
+        pixel.0[3] = u8::MAX - pixel.to_luma().0[0];
+    }
+    let mut png = Cursor::new(Vec::new());
+    mask.write_to(&mut png, ImageFormat::Png)?;
     Ok(Some(png.into_inner()))
 }
 
@@ -256,5 +279,22 @@ mod tests {
         webp.extend(b"EXIF\xf0\xff\xff\xff");
         let result = check(Cursor::new(&webp));
         assert!(matches!(result, Err(PictureError::Damaged)), "{result:?}");
+    }
+
+    #[test]
+    fn white_areas_of_a_mask_become_transparent() {
+        let png = |image: DynamicImage| {
+            let mut png = Cursor::new(Vec::new());
+            image.write_to(&mut png, ImageFormat::Png).unwrap();
+            png.into_inner()
+        };
+        let mask = RgbImage::from_fn(2, 1, |x, _| Rgb([if x == 0 { 255 } else { 0 }; 3]));
+        let converted = to_transparent_mask(&png(mask.into())).unwrap().unwrap();
+        let converted = image::load_from_memory(&converted).unwrap().into_rgba8();
+        assert_eq!(converted.get_pixel(0, 0).0, [255, 255, 255, 0]);
+        assert_eq!(converted.get_pixel(1, 0).0, [0, 0, 0, 255]);
+        let transparent = RgbaImage::from_pixel(1, 1, Rgba([255, 255, 255, 0]));
+        assert_eq!(to_transparent_mask(&png(transparent.into())).unwrap(), None);
+        assert!(to_transparent_mask(b"no picture").is_err());
     }
 }

@@ -15,6 +15,7 @@ Configuration: set these environment variables before you start ComfyUI:
     SERVICE_UID        your User ID
     SERVICE_TOKEN      your Access Token (it is never saved in a workflow)
     SERVICE_BASE_URL   only to call another address than BASE_URL below{{ secrets }}
+    SERVICE_FILES      folders whose files a text may name, separated as in PATH (default: none)
     SERVICE_TIMEOUT    seconds to wait for a result (default: 900)
     SERVICE_REUSE      0 to pay for the same inputs again (see below)
 
@@ -22,6 +23,11 @@ Outputs: `url`, the addresses of the results as a list of STRINGs{% if makes %},
 themselves as {{ makes_words }} for ComfyUI's own nodes. The node also shows them. Link an output to
 a "{{ saver }}" or "Preview Any" node.{% else %}. Link it to a "Preview Any" node to read
 them.{% endif %}
+
+An input for a picture takes a linked IMAGE (one for a mask also a MASK), an input for a video a VIDEO, and
+one for a sound an AUDIO: as a PNG, MP4 or WAV file, it is uploaded if the service takes uploads, otherwise
+sent within the request. The address of a file works as well. Of a batch, an input for a list takes all
+pictures, and any other input the first one.
 
 What costs money:
 
@@ -46,19 +52,26 @@ inputs as Python objects instead of the tables below; a file for both would be t
 """
 
 import asyncio
+import base64
 import collections
+import contextlib
 import hashlib
+import io
 import json
 import logging
 import math
+import mimetypes
 import os
+import pathlib
 import random
+import re
 import threading
 import time
 import uuid
+import wave
 from email.utils import parsedate_to_datetime
-from urllib.parse import urlsplit
-from urllib.request import urlopen
+from urllib.parse import unquote_to_bytes, urlsplit
+from urllib.request import url2pathname, urlopen
 
 import requests
 from urllib3.exceptions import ConnectTimeoutError, NewConnectionError
@@ -80,7 +93,7 @@ MODEL = {"category": CATEGORY, "subcategory": SUBCATEGORY, "parameters": PARAMET
 
 # INPUTS: the parameters with ComfyUI's types. CHOICES: the value of each entry of a combo box.
 # BLANK: the widget value that omits a parameter; SEEDS: the seeds among these parameters.
-# MEDIA: the type of the file, for inputs that accept the address of one.
+# MEDIA: the type of the file, for inputs that accept a file or its address.
 {{ parts }}
 
 
@@ -92,8 +105,11 @@ MODEL = {"category": CATEGORY, "subcategory": SUBCATEGORY, "parameters": PARAMET
 # ---------------------------------------------------------------------------
 
 
-def inputs_from_widgets(widgets):
-    """Returns the inputs for these widget values; a blank widget omits its parameter."""
+def inputs_from_widgets(widgets, notes=None):
+    """Returns the inputs for these widget values; a blank widget omits its parameter.
+
+    notes: a list to which notes for the user are added.
+    """
     inputs, problems = {}, []
     for parameter in PARAMETERS:
         name, kind = parameter["name"], parameter["kind"]
@@ -104,10 +120,20 @@ def inputs_from_widgets(widgets):
             continue
         if kind == "enum" and isinstance(value, str) and value in CHOICES[name]:
             value = CHOICES[name][value]
-        elif kind == "text" and value == "" and not parameter.get("default"):
-            continue
         elif name in MEDIA and not isinstance(value, str):
-            problems.append(_takes_addresses(name, MEDIA[name]))
+            if kind == "array" and isinstance(value, list):
+                inputs[name] = value
+                continue
+            try:
+                value = _files_of(value, MEDIA[name])
+            except ValueError as error:
+                problems.append("%s %s" % (name, error))
+                continue
+            if kind != "array":
+                if len(value) > 1 and notes is not None:
+                    notes.append("%s takes one file: the first of %d is used" % (name, len(value)))
+                value = value[0]
+        elif kind == "text" and value == "" and not parameter.get("default"):
             continue
         elif kind in ("several", "array", "object", "any") and isinstance(value, str):
             if not value.strip():
@@ -123,11 +149,63 @@ def inputs_from_widgets(widgets):
     return inputs
 
 
-def _takes_addresses(name, kind):
-    return (
-        "%s takes the address of a file, not an %s: the service fetches it by itself. Link the `url` "
-        "output of the node that made it, or type its address" % (name, kind)
-    )
+def _files_of(value, kind):
+    """Returns the files for the value of a link: one for each item of a batch; raises ValueError."""
+    import numpy
+
+    def array(tensor):
+        values = tensor.detach().cpu().float() if hasattr(tensor, "detach") else tensor
+        return numpy.nan_to_num(numpy.asarray(values))
+
+    if kind == "IMAGE" and hasattr(value, "shape"):
+        pictures = array(value)
+        # A batch of images has four dimensions, a batch of masks three, and a single mask two.
+        return [_png(picture) for picture in (pictures[None] if pictures.ndim == 2 else pictures)]
+    if kind == "AUDIO" and isinstance(value, dict) and "waveform" in value:
+        return [_wav(waves, value["sample_rate"]) for waves in array(value["waveform"])]
+    if kind == "VIDEO" and hasattr(value, "save_to"):
+        return [_mp4(value)]
+    raise ValueError("takes %s or the address of a file, not %s" % (kind, type(value).__name__))
+
+
+def _png(pixels):
+    import numpy
+    from PIL import Image
+
+    if pixels.ndim == 3 and pixels.shape[2] == 1:
+        pixels = pixels[:, :, 0]
+    if pixels.ndim == 3 and pixels.shape[2] not in (3, 4):
+        raise ValueError("takes pictures with 1, 3 or 4 channels, not %d" % pixels.shape[2])
+    file = io.BytesIO()
+    values = numpy.rint(numpy.clip(pixels, 0.0, 1.0) * 255.0).astype("uint8")
+    Image.fromarray(values).save(file, "PNG", compress_level=4)
+    return OwnFile(file.getvalue())
+
+
+def _wav(waves, rate):
+    """Returns the samples of all channels as a file with 16 bits."""
+    import numpy
+
+    file = io.BytesIO()
+    with wave.open(file, "wb") as sound:
+        sound.setnchannels(waves.shape[0])
+        sound.setsampwidth(2)
+        sound.setframerate(int(rate))
+        samples = numpy.rint(numpy.clip(waves, -1.0, 1.0) * 32767.0)
+        sound.writeframes(samples.astype("<i2").T.tobytes())
+    return OwnFile(file.getvalue())
+
+
+def _mp4(video):
+    """Saves a video in ComfyUI's folder for previews, which ComfyUI empties."""
+    import folder_paths
+    from comfy_api.util import VideoContainer
+
+    folder = folder_paths.get_temp_directory()
+    os.makedirs(folder, exist_ok=True)
+    path = os.path.join(folder, "{{ module }}_%s.mp4" % uuid.uuid4().hex)
+    video.save_to(path, format=VideoContainer.MP4)
+    return OwnFile(pathlib.Path(path))
 
 
 def _check_before_anything_runs(widgets, types):
@@ -143,9 +221,7 @@ def _check_before_anything_runs(widgets, types):
         problems += error.problems
     options = {**INPUTS["required"], **INPUTS["optional"]}
     for name, kind in types.items():
-        if name in MEDIA and "STRING" not in _types(kind) and _types(kind) & {MEDIA[name]}:
-            problems.append(_takes_addresses(name, MEDIA[name]))
-        elif name in options and not _fits(kind, options[name][0]):
+        if name in options and not _fits(kind, options[name][0]):
             problems.append("%s takes %s, not %s" % (name, options[name][0], kind))
     known = [p for p in PARAMETERS if p["name"] in widgets and p["name"] not in linked]
     try:
@@ -236,7 +312,7 @@ class _Display:
 
     def __init__(self):
         self._word, self._id, self._began, self._shown = "sending", None, time.monotonic(), None
-        self._bar, self._server, self._node = None, None, None
+        self._bar, self._server, self._node, self.notes = None, None, None, []
         try:
             from comfy.utils import ProgressBar
             from comfy_execution.utils import get_executing_context
@@ -269,7 +345,7 @@ class _Display:
     def done(self, urls):
         if self._bar:
             self._bar.update_absolute(100)
-        self.say("\n".join(urls))
+        self.say("\n".join(urls + self.notes))
 
     def stopped(self):
         if self._id is None:
@@ -437,9 +513,12 @@ def _run(inputs, task_id, display, pause):
         raise
 
 
-async def _run_and_show(inputs, task_id=None):
+async def _run_and_show(inputs, task_id=None, notes=()):
     _stop_if_interrupted()
     display = _Display()
+    display.notes += notes
+    for note in notes:
+        _log.warning("%s: %s", MODEL_NAME, note)
     try:
         urls, results = await in_background(
             lambda pause: _run(inputs, task_id, display, pause), display.tick
@@ -486,8 +565,10 @@ class GenerationNode:
 
     # The slash permits a parameter named `self`.
     async def run(self, /, **widgets):
-        inputs = check_inputs(inputs_from_widgets(widgets), without_secrets(PARAMETERS))
-        return await _run_and_show(inputs)
+        notes = []
+        inputs = inputs_from_widgets(widgets, notes)
+        inputs = check_inputs(inputs, without_secrets(PARAMETERS))
+        return await _run_and_show(inputs, notes=notes)
 
 
 class FetchResult(GenerationNode):

@@ -27,9 +27,14 @@ Or serve it over streamable HTTP, only to this machine, at http://127.0.0.1:8000
 Any program that reaches this port can use your account: don't forward it to other machines.
 
     SERVICE_BASE_URL   only to call another address than BASE_URL below{{ secrets }}
+    SERVICE_FILES      folders whose files an assistant may send, separated as in PATH (default: none)
     SERVICE_TIMEOUT    seconds to wait for a result (default: {{ timeout }})
     SERVICE_WAIT       seconds after which a call is answered with the task's id instead, if its
                        client does not ask for progress (default: 45)
+
+An image, video or audio file is given as its address, as a data: URI with base64, or, over stdio, as the
+path of a file in the folders of SERVICE_FILES. It is uploaded if the service takes uploads, otherwise
+sent within the request.
 
 A generation takes seconds to minutes; many clients wait for one minute. A client that asks for
 progress receives it once a second, with the task's id. Other clients receive the id before that
@@ -41,16 +46,24 @@ result of the first task. A call with other arguments starts a new task.
 """
 
 import asyncio
+import base64
+import collections
+import contextlib
+import hashlib
+import io
 import json
 import math
 import mimetypes
 import os
+import pathlib
 import random
+import re
 import sys
 import threading
 import time
 from email.utils import parsedate_to_datetime
-from urllib.parse import urlsplit
+from urllib.parse import unquote_to_bytes, urlsplit
+from urllib.request import url2pathname
 
 import requests
 from mcp import MCPError, types
@@ -123,12 +136,17 @@ class Run:
 _runs = {}
 
 
-def run_of(name, arguments):
+def inputs_of(name, arguments):
+    """Returns the inputs for a call of this tool; raises InvalidInput or MissingCredentials."""
+    parameters = without_secrets(MODELS[name]["parameters"])
+    inputs = check_inputs(read_arguments(arguments, parameters), parameters)
+    add_secrets(inputs, MODELS[name]["parameters"])  # Refuses a call whose secret is missing.
+    return inputs
+
+
+def run_of(name, inputs):
     """Returns the run for a call of this tool, and whether an earlier call has started it."""
     model = MODELS[name]
-    parameters = without_secrets(model["parameters"])
-    inputs = check_inputs(read_arguments(arguments, parameters), parameters)
-    add_secrets(inputs, model["parameters"])  # Refuses a call whose secret is missing.
 
     def work(run):
         service, deadline = Service(model=model), time.monotonic() + _timeout()
@@ -218,9 +236,10 @@ def tool(name):
     return types.Tool(
         name=name,
         title=model["name"],
-        description="%s If the answer has no URLs yet, call %s with its task_id. An equal call while the "
+        description="%s%s If the answer has no URLs yet, call %s with its task_id. An equal call while the "
         "task runs, or up to %d minutes later if its answer may have been lost, joins that task; "
-        "change an argument to make another." % (model["function"]["description"], FETCH, KEEP // 60),
+        "change an argument to make another."
+        % (model["function"]["description"], files_note(model), FETCH, KEEP // 60),
         input_schema=model["function"]["parameters"],
         output_schema=OUTPUT,
         # An equal call joins the same task only for some minutes. Later, or once the response has arrived, it
@@ -229,6 +248,15 @@ def tool(name):
             read_only_hint=False, destructive_hint=False, idempotent_hint=False, open_world_hint=True
         ),
     )
+
+
+def files_note(model):
+    """Returns how a call names files, if the model takes any."""
+    if not any(parameter.get("media") for parameter in model["parameters"]):
+        return ""
+    folders = os.environ.get("SERVICE_FILES", "").strip()
+    paths = ", or as the path of a file in %s" % folders if folders else ""
+    return " A file is given as its address, as a data: URI with base64%s." % paths
 
 
 def fetch_tool():
@@ -269,7 +297,9 @@ async def call_tool(context, request):
         if request.name == FETCH:
             run, is_joined = run_of_task(request.arguments or {}), False
         else:
-            run, is_joined = run_of(request.name, request.arguments or {})
+            # In a thread, because files are read.
+            inputs = await asyncio.to_thread(inputs_of, request.name, request.arguments or {})
+            run, is_joined = run_of(request.name, inputs)
         wants_progress = (request.meta or {}).get("progress_token") is not None
         await wait_for(run, context, math.inf if wants_progress else _wait())
         if run.ended is not None:
@@ -385,6 +415,8 @@ async def serve_stdio():
 def serve_http(port):
     import uvicorn
 
+    # Other programs on this machine can call the server, so it reads no files for them.
+    os.environ.pop("SERVICE_FILES", None)
     app = server().streamable_http_app(host="127.0.0.1")
     uvicorn.run(app, host="127.0.0.1", port=port, log_level="warning")
 

@@ -140,6 +140,8 @@ def _check(parameter, value):
     value = _of_label(parameter, value)
     if value is None and "default" in parameter and parameter["default"] is None:
         return value
+    if parameter.get("media") or kind in ("array", "object", "any"):
+        value = with_own_files(parameter, value)
     if parameter["required"] and isinstance(value, str) and not value.strip():
         if not any(_same(value, other) for other in allowed):
             raise ValueError("is required")
@@ -184,7 +186,8 @@ def _check(parameter, value):
         if maximum is not None and value > maximum:
             raise ValueError("must be at most %s, not %s" % (maximum, value))
     longest = parameter.get("max_length")
-    if longest is not None and isinstance(value, str) and len(value) > longest:
+    is_text = isinstance(value, str) and not isinstance(value, OwnFile)
+    if longest is not None and is_text and len(value) > longest:
         raise ValueError("must have at most %d characters, not %d" % (longest, len(value)))
     return value
 
@@ -221,7 +224,7 @@ def _same(a, b):
     return type(a) is type(b) and a == b
 
 
-# ---------------------------------------------------------------------------
+{% include "files.py" %}# ---------------------------------------------------------------------------
 # The workflow: generate, poll the status, fetch the response.
 # ---------------------------------------------------------------------------
 
@@ -253,6 +256,7 @@ class Service:
             base_url or os.environ.get("SERVICE_BASE_URL", "").strip() or BASE_URL
         ).rstrip("/")
         self._pause = pause
+        self._limits = None
         missing = []
         if not self._uid:
             missing.append("SERVICE_UID")
@@ -284,7 +288,19 @@ class Service:
         """Starts a task, which may cost money; returns its id."""
         parameters = self._model["parameters"]
         body = check_inputs(add_secrets(inputs, parameters), parameters)
-        task_id, status = self._generate(body, deadline)
+        files = list(dict.fromkeys(_files_in(body)))
+        addresses, are_new = self._send_files(files, deadline)
+        if files:
+            self._pause(0)  # Raises after a cancellation during the uploads.
+        try:
+            task_id, status = self._generate(_with_addresses(body, addresses), deadline)
+        except ServiceRefused as error:
+            # The service may have deleted an earlier upload. No task was started.
+            if are_new or error.status not in (400, 404, 410, 422):
+                raise
+            addresses, _ = self._send_files(files, deadline, renew=True)
+            self._pause(0)
+            task_id, status = self._generate(_with_addresses(body, addresses), deadline)
         if on_status:
             on_status(status)
         return task_id
@@ -381,13 +397,127 @@ class Service:
             self._sleep(1.0, deadline, task_id, to_the_end=True)
 
     def _ask(self, path, task_id, deadline):
-        """Makes a call without side effects, and repeats it until there is a response."""
         body = dict(self._common(), id=task_id)
+        return self._repeat(lambda: self._post(path, body, 30), task_id, deadline)
+
+    def _send_files(self, files, deadline, renew=False):
+        """Returns the address of each file, and whether none comes from an earlier call.
+
+        Uploads each file once. If the service takes no uploads, the addresses are data: URIs.
+        """
+        addresses, are_new, inline = {}, True, 0
+        for file in files:
+            place = (self._base_url, self._token, str(file))
+            with self._locked(_upload_locks[place], deadline):
+                url, until = _uploads.get(place, (None, 0))
+                if url is not None and time.monotonic() < until and not renew:
+                    addresses[file], are_new = url, False
+                    continue
+                limits = self._upload_limits(deadline)
+                types = limits.get("types") if isinstance(limits.get("types"), list) else []
+                if limits and (file.data_uri is None or file.type in types):
+                    began = time.monotonic()
+                    addresses[file] = self._upload(file, limits, deadline)
+                    # A tenth of the time is left for the task to start.
+                    lifetime = 0.9 * _number(limits.get("ttl_seconds"), 0)
+                    _uploads[place] = (addresses[file], began + lifetime)
+                    continue
+            if file.data_uri is None:
+                inline += file.size * 4 // 3 + 30
+                if file.type is None:
+                    raise InvalidInput(
+                        [
+                            "this service takes no uploads, and the type of %s is unknown: give its address"
+                            % file.name
+                        ]
+                    )
+            if inline > MAX_INLINE:
+                raise InvalidInput(
+                    [
+                        "this service takes no uploads, and files within a request may have %d kB "
+                        "altogether: use smaller files, or give their addresses" % (MAX_INLINE * 3 // 4000)
+                    ]
+                )
+            addresses[file] = file.to_data_uri()
+        return addresses, are_new
+
+    @contextlib.contextmanager
+    def _locked(self, lock, deadline):
+        """Holds a lock. The wait for it can be canceled."""
+        while not lock.acquire(timeout=0.2):
+            self._sleep(0, deadline, None)
+        try:
+            yield
+        finally:
+            lock.release()
+
+    def _upload_limits(self, deadline):
+        """Returns the limits of uploads as the service announces them; {} if it takes none."""
+
+        def get():
+            reply = requests.get(
+                self._base_url + "/api/models",
+                headers={"Accept": "application/json"},
+                auth=_Bearer(self._token),
+                timeout=(10, 30),
+                allow_redirects=False,
+            )
+            status, headers, body = _read(reply)
+            uploads = body.get("uploads") if isinstance(body, dict) else None
+            return status, headers, {"data": uploads if isinstance(uploads, dict) else {}}
+
+        if self._limits is None:
+            try:
+                self._limits = self._repeat(get, None, deadline)
+            except ServiceRefused:
+                self._limits = {}
+        return self._limits
+
+    def _upload(self, file, limits, deadline):
+        """Uploads a file; returns its URL. An upload may be repeated, because equal files are stored once."""
+        largest = _number(limits.get("max_bytes"), math.inf)
+        if file.size > largest:
+            raise InvalidInput(
+                [
+                    "%s has %.1f MB, and this service takes files of up to %.1f MB: use a smaller one, "
+                    "or give its address" % (file.name, file.size / 1e6, largest / 1e6)
+                ]
+            )
+
+        def post():
+            with file.open() as data:
+                return _read(
+                    requests.post(
+                        self._base_url + "/v2/uploads",
+                        data=data,
+                        headers={"Content-Type": file.type or "application/octet-stream"},
+                        auth=_Bearer(self._token),
+                        timeout=(10, 120),
+                        allow_redirects=False,
+                    )
+                )
+
+        try:
+            data = self._repeat(post, None, deadline)
+        except OSError as error:
+            raise InvalidInput(["%s can't be read any more: %s" % (file.name, error)]) from error
+        except ServiceRefused as error:
+            error.args = ("%s was not uploaded. %s" % (file.name, error),)
+            raise
+        url = data.get("url")
+        if str(data.get("sha256") or file.digest).lower() != file.digest:
+            raise InvalidInput(["%s was changed while it was uploaded: try again" % file.name])
+        if not isinstance(url, str) or not url:
+            raise NetworkError("The service's answer to an upload has no URL.")
+        return url
+
+    def _repeat(self, call, task_id, deadline):
+        """Makes a call that costs nothing, and repeats it until there is a response; returns its data."""
         attempt = 0
         while True:
             wait = None
             try:
-                status, headers, reply = self._post(path, body, 30)
+                status, headers, reply = call()
             except requests.exceptions.RequestException as error:
                 if isinstance(error, _MISTAKES):
                     raise NetworkError("The service can't be reached: %s" % _short(error)) from error
@@ -429,10 +559,7 @@ class Service:
             timeout=(10, read_timeout),
             allow_redirects=False,
         )
-        try:
-            return reply.status_code, reply.headers, reply.json()
-        except ValueError:
-            return reply.status_code, reply.headers, None
+        return _read(reply)
 
     def _back_off(self, attempt, wait, deadline, task_id, problem):
         if wait is None:
@@ -496,6 +623,19 @@ _MISTAKES = (
     requests.exceptions.InvalidSchema,
     requests.exceptions.MissingSchema,
 )
+
+
+def _read(reply):
+    """Returns the status, the headers and the JSON of a response; None if it is not JSON."""
+    try:
+        return reply.status_code, reply.headers, reply.json()
+    except ValueError:
+        return reply.status_code, reply.headers, None
+
+
+def _number(value, otherwise):
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return value if is_number else otherwise
 
 
 def _never_sent(error):

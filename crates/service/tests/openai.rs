@@ -1,5 +1,7 @@
 //! Models on servers with OpenAI's images API.
 
+#[path = "openai/edits.rs"]
+mod edits;
 mod support;
 
 use std::path::Path;

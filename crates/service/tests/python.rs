@@ -164,6 +164,34 @@ fn comfyui_runs_the_nodes() {
     python("proof_comfyui.py", &server, &Value::Null);
 }
 
+/// A model that takes files. Its program outputs the input, which contains the paths of the files.
+#[cfg(unix)]
+const OWN_FILES: &str = r#"
+[[model]]
+category = "image"
+subcategory = "own-files"
+name = "Own files"
+command = { program = "/bin/sh", arguments = ["-c", "cat > input.json"] }
+parameter = [
+    { name = "prompt", type = "string" },
+    { name = "image", type = "file" },
+    { name = "mask", type = "file" },
+    { name = "video", type = "file" },
+    { name = "audio", type = "file" },
+    { name = "images", type = "array" },
+]
+"#;
+
+/// Guards against uploading a file twice, against paying twice because an upload is repeated, and against reading a file
+/// that a chat model names.
+#[cfg(unix)]
+#[test]
+fn files_of_the_user_are_uploaded_once_or_sent_within_the_request() {
+    let data = tempfile::tempdir().unwrap();
+    let server = Server::start_with_models(data.path(), OWN_FILES, &["--speed", "0"]);
+    python("proof_files.py", &server, &Value::Null);
+}
+
 #[test]
 fn a_generate_call_that_may_have_arrived_is_not_resent() {
     let server = Server::start(&["--speed", "0"]);

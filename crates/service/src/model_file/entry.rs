@@ -152,10 +152,59 @@ pub struct OpenAiEntry {
     /// response was lost fails, because a retry might be charged twice.
     #[serde(default)]
     pub idempotent: bool,
+    /// How pictures of the input are sent: as `files` of a form to `…/images/edits`, or as `data:` URIs in the JSON of
+    /// `…/images/generations`.
+    #[serde(default)]
+    pub pictures: Pictures,
+    /// The name of the form's field for pictures. By default, `image` for one picture and `image[]` for several.
+    pub image_field: Option<ImageField>,
+    /// How a form's mask marks the areas to change: with `alpha`, by transparency, as OpenAI requires. White areas become
+    /// transparent, unless the mask has transparent areas already. With `unchanged`, the mask is sent as it is.
+    #[serde(default)]
+    pub mask: Mask,
     /// Additional origins that output files may be fetched from although they are not public, e.g.
     /// `http://files.internal:9000`. The server's own origin and public addresses are always permitted.
     #[serde(default)]
     pub allow_fetch: Vec<FetchOrigin>,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Pictures {
+    /// As files of a form to `…/images/edits`.
+    #[default]
+    Files,
+    /// As `data:` URIs in the JSON of `…/images/generations`.
+    Data,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Mask {
+    /// White areas become transparent.
+    #[default]
+    Alpha,
+    /// The mask is sent as it is.
+    Unchanged,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+pub enum ImageField {
+    /// Also for several pictures.
+    #[serde(rename = "image")]
+    Image,
+    /// Also for one picture.
+    #[serde(rename = "image[]")]
+    Images,
+}
+
+impl ImageField {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Image => "image",
+            Self::Images => "image[]",
+        }
+    }
 }
 
 /// A running cog container, the format of Replicate's models.

@@ -20,8 +20,8 @@ mod entry;
 mod workflow;
 
 use entry::{
-    Address, CogEntry, ComfyUiEntry, CommandEntry, Entry, FetchOrigin, Makes, ModelFile,
-    OpenAiEntry, ParameterEntry, ParameterType,
+    Address, CogEntry, ComfyUiEntry, CommandEntry, Entry, FetchOrigin, Makes, Mask, ModelFile,
+    OpenAiEntry, ParameterEntry, ParameterType, Pictures,
 };
 
 /// An error in the models file.
@@ -319,6 +319,9 @@ impl Context<'_> {
             model: entry.model,
             fields: entry.fields,
             idempotent: entry.idempotent,
+            sends_files: entry.pictures == Pictures::Files,
+            has_transparent_masks: entry.mask == Mask::Alpha,
+            image_field: entry.image_field.map(|field| field.name().to_owned()),
             parameters,
         })
     }

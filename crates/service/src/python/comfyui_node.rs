@@ -3,6 +3,7 @@
 use atelier_contract::{DecimalText, Entry, Kind, Media, ModelId, Parameter, Schema};
 use serde_json::{Map, Number, Value, json};
 
+use super::media::{is_mask, medium_of, medium_of_items};
 use crate::model::Model;
 
 /// The label of the choice that omits an optional parameter.
@@ -45,7 +46,7 @@ pub fn key(model: &ModelId) -> String {
 /// - `CHOICES`: the value of each label of a combo box.
 /// - `BLANK`: the widget value that omits a parameter.
 /// - `SEEDS`: the seeds among the parameters in `BLANK`.
-/// - `MEDIA`: the ComfyUI type of the file, for parameters that accept the address of a file.
+/// - `MEDIA`: the ComfyUI type of the file, for parameters that accept a file or its address.
 pub fn parts(schema: &Schema) -> Value {
     let mut parts = Parts::default();
     for (parameter, is_required) in schema.parameters() {
@@ -84,12 +85,13 @@ impl Parts {
             Kind::Text => self.text(parameter),
             // ComfyUI has no widget for these: they are written as JSON.
             Kind::MultiChoice | Kind::Array | Kind::Object | Kind::Unknown => {
+                let medium = medium_of_items(parameter);
                 let default = parameter.default.as_ref().filter(|value| !value.is_null());
-                let options = json!({
+                let mut options = json!({
                     "default": default.map(ToString::to_string).unwrap_or_default(),
                     "multiline": true,
                 });
-                (json!("STRING"), options)
+                (self.socket(parameter, medium, &mut options), options)
             }
         };
         options["tooltip"] = self.tooltip(parameter).into();
@@ -138,16 +140,31 @@ impl Parts {
             "default": default.unwrap_or_default(),
             "multiline": parameter.is_long_text(),
         });
-        let kind = match medium_of(parameter).map(type_of) {
-            None => json!("STRING"),
-            Some(medium) => {
-                self.media.insert(parameter.name.clone(), json!(medium));
-                // A union of types has no widget by itself.
-                options["widgetType"] = json!("STRING");
-                json!(format!("STRING,{medium}"))
-            }
+        (
+            self.socket(parameter, medium_of(parameter), &mut options),
+            options,
+        )
+    }
+
+    /// Returns the type of a text that may be the address of a file with this medium, or several in a list.
+    fn socket(
+        &mut self,
+        parameter: &Parameter,
+        medium: Option<Media>,
+        options: &mut Value,
+    ) -> Value {
+        let Some(medium) = medium.map(type_of) else {
+            return json!("STRING");
         };
-        (kind, options)
+        self.media.insert(parameter.name.clone(), json!(medium));
+        // A union of types has no widget by itself.
+        options["widgetType"] = json!("STRING");
+        let mask = if medium == "IMAGE" && is_mask(parameter) {
+            ",MASK"
+        } else {
+            ""
+        };
+        json!(format!("STRING,{medium}{mask}"))
     }
 
     /// Returns the description, with a note on how to write the value.
@@ -174,55 +191,6 @@ impl Parts {
             "MEDIA": self.media,
         })
     }
-}
-
-/// Words in a parameter's name that mean an archive, a table, or a property of a medium instead of a media file.
-const NO_MEDIA: [&str; 18] = [
-    "zip",
-    "tar",
-    "tgz",
-    "json",
-    "jsonl",
-    "csv",
-    "archive",
-    "base64",
-    "format",
-    "size",
-    "style",
-    "type",
-    "id",
-    "name",
-    "ratio",
-    "resolution",
-    "mode",
-    "quality",
-];
-
-/// The number of words at the start of [`NO_MEDIA`] that are also searched in the description.
-const ARCHIVES: usize = 6;
-
-/// Returns the medium of the file whose address a text accepts. Returns `None` if name or description contain a word of
-/// [`NO_MEDIA`].
-fn medium_of(parameter: &Parameter) -> Option<Media> {
-    let name = split_before_capitals(&parameter.name);
-    let has = |text: &str, words: &[&str]| {
-        let mut given = text.split(|c: char| !c.is_alphanumeric());
-        given.any(|given| words.iter().any(|word| given.eq_ignore_ascii_case(word)))
-    };
-    let is_other = has(&name, &NO_MEDIA) || has(&parameter.description, &NO_MEDIA[..ARCHIVES]);
-    parameter.media().filter(|_| !is_other)
-}
-
-/// Inserts spaces before capitals: `imagesZip` → `images Zip`.
-fn split_before_capitals(name: &str) -> String {
-    let mut split = String::new();
-    for c in name.chars() {
-        if c.is_uppercase() && split.ends_with(char::is_lowercase) {
-            split.push(' ');
-        }
-        split.push(c);
-    }
-    split
 }
 
 /// Returns whether -1 can mean an omitted seed: the seed has no default, and -1 is not a permitted seed.
@@ -368,35 +336,5 @@ mod tests {
         assert_eq!(step(7.5, 0.0), json!(0.01));
         assert_eq!(step(0.9997, 0.9), json!(1e-4));
         assert_eq!(step(7.5e-5, 1e-7), json!(1e-7));
-    }
-
-    /// Guards against a ZIP or a JSON text that is offered as a picture because of its name.
-    #[test]
-    fn archives_and_properties_of_images_are_not_images() {
-        let medium = |name: &str, description: &str| {
-            let parameter = json!({"name": name, "type": "string", "description": description});
-            medium_of(&serde_json::from_value(parameter).unwrap())
-        };
-        for name in [
-            "image_zip",
-            "imagesZip",
-            "mask_json",
-            "image_size",
-            "voice_id",
-        ] {
-            assert_eq!(medium(name, ""), None, "{name}");
-        }
-        assert_eq!(
-            medium("input_images", "A ZIP file of 10 to 20 pictures."),
-            None
-        );
-        assert_eq!(medium("mask", "Regions, as JSON."), None);
-        for name in ["image", "imageUrl", "start_image", "input_images", "mask"] {
-            assert_eq!(
-                medium(name, "The zipper to show."),
-                Some(Media::Image),
-                "{name}"
-            );
-        }
     }
 }

@@ -6,6 +6,7 @@
 
 mod comfyui_node;
 pub mod literal;
+pub(crate) mod media;
 mod node_pack;
 mod parameters;
 
@@ -67,6 +68,7 @@ static TEMPLATES: LazyLock<Result<Environment<'static>, Error>> = LazyLock::new(
         out.write_str(&literal::inline(&value)).map_err(Error::from)
     });
     for (name, source) in [
+        ("files.py", include_str!("../../templates/files.py")),
         ("workflow.py", include_str!("../../templates/workflow.py")),
         (
             "openai_function.py",

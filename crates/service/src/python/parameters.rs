@@ -3,6 +3,7 @@
 use atelier_contract::{Kind, Parameter, Schema};
 use serde_json::{Map, Value, json};
 
+use super::media::takes_files;
 use atelier_contract::function_schema::{argument_names, declared_items, labels};
 
 /// Returns the name of a kind in the Python files.
@@ -90,6 +91,9 @@ pub fn table(schema: &Schema) -> Value {
             }
             if parameter.takes_file() {
                 entry.insert("file".into(), json!(true));
+            }
+            if takes_files(parameter) {
+                entry.insert("media".into(), json!(true));
             }
             Value::Object(entry)
         })

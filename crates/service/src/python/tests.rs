@@ -21,7 +21,8 @@ const CHECK: &str = r#"
 import ast, json, keyword, sys, types
 cases = json.load(sys.stdin)
 # Assignments that contain no data of a schema.
-CALLS = "_MISTAKES", "_IDS_FILE", "_log", "_file_lock", "_start_locks", "WEB_DIRECTORY"
+CALLS = ("_MISTAKES", "_IDS_FILE", "_log", "_file_lock", "_start_locks", "WEB_DIRECTORY", "_PATH", "_ADDRESS",
+    "_upload_locks")
 for number, case in enumerate(cases):
     try:
         for kind in ("openai", "node"):

@@ -47,7 +47,7 @@ const LENIENT: GeneralPurpose = GeneralPurpose::new(
 );
 
 /// The extension of files of an unknown type.
-const UNKNOWN: &str = "bin";
+pub const UNKNOWN: &str = "bin";
 
 /// Returns a file with its extension, determined by its first bytes, its content type, or its name.
 pub fn artifact(bytes: Vec<u8>, content_type: &str, name: &str) -> Artifact {
@@ -138,10 +138,15 @@ pub fn to_data_uri(path: &Path) -> Result<Value, Ended> {
         .extension()
         .and_then(|e| e.to_str())
         .unwrap_or_default();
-    let found = TYPES.iter().find(|(known, _)| *known == extension);
-    let content_type = found.map_or("application/octet-stream", |(_, known)| known);
+    let content_type = content_type_of(extension);
     let data = STANDARD.encode(bytes);
     Ok(format!("data:{content_type};base64,{data}").into())
+}
+
+/// Returns the content type of files with this extension.
+pub fn content_type_of(extension: &str) -> &'static str {
+    let found = TYPES.iter().find(|(known, _)| *known == extension);
+    found.map_or("application/octet-stream", |(_, content_type)| content_type)
 }
 
 /// Reads an output of this service.
@@ -150,7 +155,12 @@ pub fn to_data_uri(path: &Path) -> Result<Value, Ended> {
 ///
 /// [`Ended::Failed`] if the file can't be read.
 pub fn read(path: &Path) -> Result<Vec<u8>, Ended> {
-    fs::read(path).map_err(|error| Ended::Failed(format!("The file given can't be read: {error}.")))
+    fs::read(path).map_err(|error| not_readable(&error))
+}
+
+/// Returns the error for an input file that can't be read.
+pub fn not_readable(error: &std::io::Error) -> Ended {
+    Ended::Failed(format!("The file given can't be read: {error}."))
 }
 
 /// Converts an error of reading a program's files: the program has failed if they are missing or not readable for the

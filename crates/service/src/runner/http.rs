@@ -6,12 +6,14 @@ use std::time::{Duration, SystemTime};
 
 use serde_json::Value;
 use thiserror::Error;
+use ureq::http::request::Builder;
 use ureq::http::{HeaderValue, Method, Request, Response};
 use ureq::unversioned::resolver::DefaultResolver;
-use ureq::{Agent, Body};
+use ureq::{Agent, AsSendBody, Body, SendBody};
 
 use super::addresses::{FetchPolicy, Origin};
 use super::file::MAX_FILE_BYTES;
+use super::form::Form;
 use super::guard::{GuardError, GuardedResolver, connector, is_in_own_network};
 
 /// How long a server may take to accept a connection.
@@ -108,12 +110,28 @@ impl Client {
         body: &Value,
         time: Duration,
     ) -> Result<Reply, CallError> {
-        let mut request = Request::builder().method(method).uri(url);
-        for (name, value) in headers {
-            request = request.header(*name, *value);
-        }
+        let request = with_headers(Request::builder().method(method).uri(url), headers);
         let request = request.header("content-type", "application/json");
         self.send(request, body.to_string().into_bytes(), time)
+    }
+
+    /// Sends a form (`multipart/form-data`), whose files are read while they are sent.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Self::send`].
+    pub fn form(
+        &self,
+        url: &str,
+        headers: &[(&str, &str)],
+        form: Form<'_>,
+        time: Duration,
+    ) -> Result<Reply, CallError> {
+        let (content_type, length, mut body) = form.finish();
+        let request = with_headers(Request::post(url), headers)
+            .header("content-type", content_type)
+            .header("content-length", length);
+        self.send(request, SendBody::from_reader(&mut *body), time)
     }
 
     /// Sends a body unchanged.
@@ -126,8 +144,8 @@ impl Client {
     /// error.
     pub fn send(
         &self,
-        request: ureq::http::request::Builder,
-        body: Vec<u8>,
+        request: Builder,
+        body: impl AsSendBody,
         time: Duration,
     ) -> Result<Reply, CallError> {
         let mut request = request
@@ -153,6 +171,12 @@ impl Client {
             .build();
         read(self.agent.run(request).map_err(call_error)?)
     }
+}
+
+fn with_headers(request: Builder, headers: &[(&str, &str)]) -> Builder {
+    headers.iter().fold(request, |request, (name, value)| {
+        request.header(*name, *value)
+    })
 }
 
 fn read(mut response: Response<Body>) -> Result<Reply, CallError> {

@@ -17,6 +17,7 @@ pub mod comfyui;
 pub mod command;
 pub mod fetch;
 pub mod file;
+pub mod form;
 pub mod guard;
 pub mod http;
 pub mod openai;

@@ -1,4 +1,5 @@
-//! Runs tasks on a server with OpenAI's images API: `POST /v1/images/generations`.
+//! Runs tasks on a server with OpenAI's images API: `POST /v1/images/generations`, or `POST /v1/images/edits` if the input
+//! has pictures.
 
 use std::time::Duration;
 
@@ -14,6 +15,10 @@ use super::{Run, Runner};
 use crate::model::Ended;
 use crate::outputs::Artifact;
 
+mod edit;
+
+use edit::Field;
+
 /// The timeout of a check.
 const SHORT: Duration = Duration::from_secs(5);
 
@@ -27,7 +32,19 @@ pub struct Images {
     pub fields: Map<String, Value>,
     /// Whether the server treats a repeated request with the same `Idempotency-Key` as the same request.
     pub idempotent: bool,
+    /// Whether pictures are sent as files to `/images/edits`, or as `data:` URIs to `/images/generations`.
+    pub sends_files: bool,
+    /// Whether white areas of a mask become transparent.
+    pub has_transparent_masks: bool,
+    /// The name of the field for pictures, if it does not depend on their number.
+    pub image_field: Option<String>,
     pub parameters: Parameters,
+}
+
+/// The body of a request.
+enum Body {
+    Json(Value),
+    Form(Vec<Field>),
 }
 
 impl Runner for Images {
@@ -57,18 +74,24 @@ impl Runner for Images {
         if run.sent && !self.idempotent {
             return Err(unknown("the service was stopped before it came"));
         }
-        let mut body = self.fields.clone();
-        body.extend(run.convert_input(to_data_uri)?);
-        if let Some(model) = &self.model {
-            body.insert("model".into(), model.as_str().into());
-        }
+        let body = self.body(run)?;
+        let is_edit = matches!(body, Body::Form(_));
         run.mark_sent(self.idempotent)?;
         let (client, id) = (self.client.clone(), run.id.to_owned());
-        let url = format!("{}/images/generations", self.address);
+        let address = self.address.clone();
         let time = run.time_left();
         let answered = run.wait_for(move || {
             let headers = [("idempotency-key", id.as_str())];
-            client.json("POST", &url, &headers, &body.into(), time)
+            match body {
+                Body::Json(body) => {
+                    let url = format!("{address}/images/generations");
+                    client.json("POST", &url, &headers, &body, time)
+                }
+                Body::Form(fields) => {
+                    let url = format!("{address}/images/edits");
+                    client.form(&url, &headers, edit::form(&id, &fields)?, time)
+                }
+            }
         });
         let answered = match answered {
             Err(Ended::Failed(_)) => return Err(unknown("the time limit of the task passed")),
@@ -91,7 +114,16 @@ impl Runner for Images {
             Verdict::NotProcessed => not_processed(run, why, wait),
             Verdict::Unknown if self.idempotent => Err(run.defer(why, wait)),
             Verdict::Unknown => Err(unknown(&why)),
-            Verdict::Refused => Err(Ended::Failed(format!("The server refused: {why}"))),
+            Verdict::Refused => {
+                let hint = match is_edit && matches!(reply.status, 404 | 405) {
+                    true => {
+                        " If the server takes pictures in the JSON of /images/generations, set \
+                         pictures = \"data\" in the models file."
+                    }
+                    false => "",
+                };
+                Err(Ended::Failed(format!("The server refused: {why}{hint}")))
+            }
         }
     }
 }
@@ -133,6 +165,25 @@ fn not_processed(
 }
 
 impl Images {
+    /// Returns the body of the request: a form if there are pictures to send as files, otherwise JSON.
+    fn body(&self, run: &Run<'_>) -> Result<Body, Ended> {
+        let mut input = run.input.clone();
+        let mut pictures = Vec::new();
+        if self.sends_files {
+            pictures = edit::take_pictures(self, run, &mut input)?;
+        }
+        let mut body = self.fields.clone();
+        body.extend(run.convert(&input, to_data_uri)?);
+        if let Some(model) = &self.model {
+            body.insert("model".into(), model.as_str().into());
+        }
+        if pictures.is_empty() {
+            return Ok(Body::Json(body.into()));
+        }
+        edit::add_texts(&mut pictures, body);
+        Ok(Body::Form(pictures))
+    }
+
     /// Returns the pictures of a response, followed by a text that reports missing ones. If the response is saved, an
     /// attempt that is interrupted by a stop continues after the restart.
     fn files(&self, run: &Run<'_>, reply: &Reply, is_saved: bool) -> Result<Vec<Artifact>, Ended> {

@@ -180,7 +180,20 @@ impl Run<'_> {
         &self,
         file: impl Fn(&Path) -> Result<Value, Ended>,
     ) -> Result<Map<String, Value>, Ended> {
-        let given = self.input.iter().filter(|(_, value)| !value.is_null());
+        self.convert(self.input, file)
+    }
+
+    /// Converts a part of the input, like [`Self::convert_input`].
+    ///
+    /// # Errors
+    ///
+    /// As for [`Self::convert_input`].
+    pub fn convert(
+        &self,
+        input: &Map<String, Value>,
+        file: impl Fn(&Path) -> Result<Value, Ended>,
+    ) -> Result<Map<String, Value>, Ended> {
+        let given = input.iter().filter(|(_, value)| !value.is_null());
         given
             .map(|(name, value)| Ok((name.clone(), self.with_files(value, &file)?)))
             .collect()

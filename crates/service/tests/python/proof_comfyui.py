@@ -44,14 +44,21 @@ class Watched(BaseHTTPRequestHandler):
     calls = []
     held = None  # (path, event)
 
+    def do_GET(self):
+        self.respond(requests.get(base_url + self.path, timeout=60))
+
     def do_POST(self):
         body = self.rfile.read(int(self.headers["Content-Length"]))
-        Watched.calls.append((self.path, time.monotonic(), json.loads(body)))
+        is_file = self.path == "/v2/uploads"
+        Watched.calls.append((self.path, time.monotonic(), None if is_file else json.loads(body)))
         held = Watched.held
         if held and held[0] == self.path:
             held[1].wait(60)
         reply = requests.post(base_url + self.path, data=body, timeout=60, headers={
             "Content-Type": "application/json", "Authorization": self.headers["Authorization"]})
+        self.respond(reply)
+
+    def respond(self, reply):
         try:
             self.send_response(reply.status_code)
             self.send_header("Content-Type", "application/json")
@@ -235,10 +242,6 @@ try:
     said = refused(dict(upstream, **{"2": node("image_repaint", **blank),
                                      "3": node("SaveImage", images=["2", 1], filename_prefix="x")}))
     assert "prompt is required" in said and said.count("prompt is required") < 5, said
-    picture = dict(repaint, image_url=["1", 1])
-    said = refused(dict(upstream, **{"2": node("image_repaint", **picture),
-                                     "3": node("SaveImage", images=["2", 1], filename_prefix="x")}))
-    assert "takes the address of a file, not an IMAGE" in said and "`url`" in said, said
     said = refused({"1": node("image_strata", **dict(strata, num_outputs=99)),
                     "2": node("PreviewAny", source=["1", 0])})
     assert "num_outputs must be at most" in said, said
@@ -246,7 +249,7 @@ try:
                     "2": node("PreviewAny", source=["1", 0])})
     assert "seed takes INT, not STRING" in said, said
 
-    # Two pictures, which are saved, and repainted by their addresses.
+    # Two pictures, which are saved, and repainted: both by their addresses, and the first one by a link.
     before = generated()
     outputs = run({
         "1": node("image_strata", **dict(strata, num_outputs=2)),
@@ -254,16 +257,21 @@ try:
         "3": node("image_repaint", **dict(repaint, image_url=["1", 0])),
         "4": node("SaveImage", images=["3", 1], filename_prefix="repaint"),
         "5": node("PreviewAny", source=["1", 0]),
+        "6": node("image_repaint", **dict(repaint, image_url=["1", 1])),
+        "7": node("SaveImage", images=["6", 1], filename_prefix="linked"),
     })
-    assert generated() - before == 3
+    assert generated() - before == 4
+    assert len(outputs["7"]["images"]) == 1, outputs["7"]
     assert len(outputs["1"]["images"]) == 2 and len(outputs["1"]["text"]) == 2, outputs["1"]
     assert len(outputs["2"]["images"]) == 2 and len(outputs["4"]["images"]) == 2, outputs
     addresses = outputs["1"]["text"]
     for shown, address in zip(outputs["1"]["images"], addresses):
         seen = requests.get(comfy + "/view", params=shown, timeout=30)
         assert seen.content == requests.get(address, timeout=30).content
-    assert sorted(call["image_url"] for path, _, call in Watched.calls
-                  if path == "/v2/generate" and call["subcategory"] == "repaint") == sorted(addresses)
+    sent = {call["image_url"] for path, _, call in Watched.calls
+            if path == "/v2/generate" and call["subcategory"] == "repaint"}
+    assert sent > set(addresses) and len(sent) == 3, sent
+    assert sum(path == "/v2/uploads" for path, _, _ in Watched.calls) == 1
 
     # A video and a sound in ComfyUI's types; a value of an enumeration of numbers, given as a number.
     film = dict(defaults("video_silk"), prompt="slow water", seed=5)

@@ -47,7 +47,7 @@ os.environ["SERVICE_BASE_URL"] = script.url
 asks = [
     lambda: one.execute({"prompt": "a"}),
     lambda: every.execute("text_secret", {"prompt": "a"}),
-    lambda: mcp.run_of("text_secret", {"prompt": "a"}),
+    lambda: mcp.run_of("text_secret", mcp.inputs_of("text_secret", {"prompt": "a"})),
     lambda: support.validated(node, {"prompt": "a"}),
 ]
 for ask in asks:
@@ -58,7 +58,7 @@ os.environ[VARIABLE] = KEY
 for call in (one.call_function, every.call_function):
     answer = json.loads(call("text_secret", {"prompt": "a", "api_key": "sk-mine"}))
     assert "api_key is no parameter" in answer["error"], answer
-assert "api_key is no parameter" in error(lambda: mcp.run_of("text_secret", {"prompt": "a", "api_key": "x"}))
+assert "api_key is no parameter" in error(lambda: mcp.run_of("text_secret", mcp.inputs_of("text_secret", {"prompt": "a", "api_key": "x"})))
 # The error does not contain an invalid value.
 os.environ["ATELIER_ORG_ID"] = "x" * 50
 assert "x" not in error(asks[0]).split("org-id")[1] and "org-id must have at most" in error(asks[0]), error(asks[0])
@@ -70,7 +70,7 @@ del os.environ["SERVICE_BASE_URL"]
 assert sent(one.execute({"prompt": "a"})) == {"prompt": "a", "api_key": KEY}
 assert sent(every.execute("text_secret", {"prompt": "a"}, secrets={"api_key": "sk-2", "org-id": "o"})) == {
     "prompt": "a", "api_key": "sk-2", "org-id": "o"}
-run, _ = mcp.run_of("text_secret", {"prompt": "a"})
+run, _ = mcp.run_of("text_secret", mcp.inputs_of("text_secret", {"prompt": "a"}))
 until = time.monotonic() + 60
 while run.ended is None:
     assert time.monotonic() < until

@@ -231,19 +231,26 @@ class Script:
     or a function of the request's body that returns one of these.
     """
 
-    def __init__(self, **answers):
+    def __init__(self, models=None, **answers):
         self.answers = {"/v2/" + name: list(given) for name, given in answers.items()}
+        self.answers["/api/models"] = [(200, {}, models or {"success": True, "data": []})]
         self.calls = []
         script = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):
+                self.reply(None)
+
             def do_POST(self):
                 body = self.rfile.read(int(self.headers["Content-Length"]))
-                script.calls.append((self.path, json.loads(body), dict(self.headers)))
+                self.reply(body if self.path == "/v2/uploads" else json.loads(body))
+
+            def reply(self, body):
+                script.calls.append((self.path, body, dict(self.headers)))
                 waiting = script.answers[self.path]
                 answer = waiting.pop(0) if len(waiting) > 1 else waiting[0]
                 if callable(answer):
-                    answer = answer(json.loads(body))
+                    answer = answer(body)
                 if answer == "drop":
                     self.close_connection = True
                     return
