@@ -243,7 +243,7 @@ name = "Slow"
 command = { program = "/bin/sh", arguments = ["-c", "sleep 600"] }
 parameter = [{ name = "prompt", type = "string", required = true }]
 "#;
-    let server = Server::start_with_models(data.path(), models, &["--drain-seconds", "20"]);
+    let mut server = Server::start_with_models(data.path(), models, &["--drain-seconds", "20"]);
     let url = format!("{}/v1/images/generations", server.url);
     let body = json!({"model": "image/slow", "prompt": "a"}).to_string();
     let call = thread::spawn(move || try_call("POST", &url, &HEADERS, body.as_bytes()).unwrap());
@@ -256,6 +256,9 @@ parameter = [{ name = "prompt", type = "string", required = true }]
     );
     let message = answer.json()["error"]["message"].to_string();
     assert!(message.contains(&task[..8]), "{message} {task}");
+    // Ends the program as well.
+    server.request_stop();
+    assert!(server.exits_successfully());
 }
 
 #[test]
