@@ -24,6 +24,12 @@ pub const MCP: &str = "/api/mcp";
 /// Extension: the account of an access token; see [`crate::AccountStatus`].
 pub const ACCOUNT: &str = "/api/account";
 
+/// Extension: ends a task that has not ended.
+pub const CANCEL: &str = "/v2/cancel";
+
+/// Extension: ends 1 to 10 tasks.
+pub const CANCEL_BATCH: &str = "/v2/cancel-batch";
+
 /// Extension: files for the inputs of tasks.
 pub const UPLOADS: &str = "/v2/uploads";
 

@@ -16,6 +16,9 @@ pub mod sqlite;
 pub use error::StoreError;
 pub use sqlite::{SCHEMA_VERSION, version_of};
 
+/// The error of a canceled task.
+pub const CANCELED: &str = "Canceled";
+
 /// A new task.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Task {
@@ -77,6 +80,8 @@ pub struct Progress {
     pub error: Option<String>,
     /// The latest progress message of its model, if the store has it for other processes.
     pub message: Option<String>,
+    /// Whether the task was canceled.
+    pub canceled: bool,
 }
 
 /// The response to the first submission with a key.
@@ -139,15 +144,15 @@ pub trait Store: Send + Sync {
     /// The database can't be read.
     fn progress(&self, id: &str) -> Result<Option<Progress>, StoreError>;
 
-    /// Returns the data that a worker needs to run a task; `None` if the id is unknown or, with a shared database, the task
-    /// has ended.
+    /// Returns the data that a worker needs to run a task; `None` if the id is unknown or the task has ended.
     ///
     /// # Errors
     ///
     /// As for [`Self::progress`].
     fn order(&self, id: &str) -> Result<Option<Order>, StoreError>;
 
-    /// Returns the tasks that this process has to resume, oldest first. Empty with a shared queue.
+    /// Returns the tasks that this process has to resume, oldest first, after the canceled ones that its models may
+    /// still run. Empty with a shared queue.
     ///
     /// # Errors
     ///
@@ -192,29 +197,59 @@ pub trait Store: Send + Sync {
     /// The database can't be read.
     fn saved_answer(&self, id: &str) -> Result<Option<Vec<u8>>, StoreError>;
 
-    /// Stores that the task is running.
+    /// Stores that the task is running. Returns `false` if the task has ended.
     ///
     /// # Errors
     ///
     /// The database can't be written.
-    fn set_processing(&self, id: &str) -> Result<(), StoreError>;
+    fn set_processing(&self, id: &str) -> Result<bool, StoreError>;
 
     /// Stores the latest progress message of the task's model, for other processes.
     fn set_message(&self, id: &str, message: &str);
 
-    /// Stores that the task is completed, with its output files and their size.
+    /// Stores that the task is completed, with its output files and their size. Returns `false` if it had ended before.
     ///
     /// # Errors
     ///
     /// The database can't be written.
-    fn complete(&self, id: &str, output: &[String], bytes: u64) -> Result<(), StoreError>;
+    fn complete(&self, id: &str, output: &[String], bytes: u64) -> Result<bool, StoreError>;
 
-    /// Stores that the task has failed.
+    /// Stores that the task has failed. Returns `false` if it had ended before.
     ///
     /// # Errors
     ///
     /// The database can't be written.
-    fn fail(&self, id: &str, message: &str, failure: Failed) -> Result<(), StoreError>;
+    fn fail(&self, id: &str, message: &str, failure: Failed) -> Result<bool, StoreError>;
+
+    /// Ends a task as canceled. Returns `false`, and changes nothing, if it has ended or was sent to a server that may
+    /// charge for it ([`Self::set_sent`]).
+    ///
+    /// # Errors
+    ///
+    /// The database can't be written.
+    fn cancel(&self, id: &str) -> Result<bool, StoreError>;
+
+    /// Returns whether the task was canceled and its model may still run it: it has begun, and [`Self::set_stopped`] was
+    /// not called.
+    ///
+    /// # Errors
+    ///
+    /// The database can't be read.
+    fn is_stopping(&self, id: &str) -> Result<bool, StoreError>;
+
+    /// Stores that the model of a canceled task does not run it any more.
+    ///
+    /// # Errors
+    ///
+    /// The database can't be written.
+    fn set_stopped(&self, id: &str) -> Result<(), StoreError>;
+
+    /// Returns which of these tasks were canceled.
+    ///
+    /// # Errors
+    ///
+    /// The database can't be read.
+    fn canceled_of(&self, ids: &[String]) -> Result<Vec<String>, StoreError>;
 
     /// Deletes these parameters from the inputs of the model's ended tasks. Returns the number of changed tasks.
     ///

@@ -108,6 +108,24 @@ impl Lane {
         turn
     }
 
+    /// Removes and returns the task with this id.
+    pub fn remove(&mut self, id: &str) -> Option<Turn> {
+        if let Some(at) = self.later.iter().position(|(_, turn)| turn.id == id) {
+            return Some(self.later.swap_remove(at).1);
+        }
+        let mut owners = self.owners.iter().enumerate();
+        let (at, place) = owners.find_map(|(at, (_, turns))| {
+            let place = turns.iter().position(|turn| turn.id == id)?;
+            Some((at, place))
+        })?;
+        let turns = &mut self.owners[at].1;
+        let turn = turns.remove(place);
+        if turns.is_empty() {
+            self.owners.remove(at);
+        }
+        turn
+    }
+
     /// Requeues the turns that are due. Returns the time until the next one is due.
     pub fn requeue_due(&mut self, now: Instant) -> Option<Duration> {
         let due: Vec<Turn> = self
@@ -233,6 +251,21 @@ mod tests {
         assert_eq!(lane.pop(|owner| owner != "a"), Some(turn("2", "b")));
         assert_eq!(lane.pop(|owner| owner != "a"), None);
         assert_eq!(lane.pop(|_| true), Some(turn("1", "a")));
+    }
+
+    #[test]
+    fn a_removed_task_has_no_turn() {
+        let mut lane = Lane::default();
+        for (id, owner) in [("1", "a"), ("2", "a"), ("3", "b")] {
+            lane.push(turn(id, owner));
+        }
+        lane.postpone(Instant::now(), turn("4", "b"));
+        for id in ["3", "4", "1"] {
+            assert_eq!(lane.remove(id).map(|turn| turn.id).as_deref(), Some(id));
+            assert_eq!(lane.remove(id), None);
+        }
+        assert_eq!(lane.pop(|_| true), Some(turn("2", "a")));
+        assert!(lane.is_empty());
     }
 
     #[test]

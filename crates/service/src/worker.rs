@@ -14,9 +14,11 @@ use crate::outputs::Outputs;
 use crate::runner::Remote;
 use crate::store::{Store, StoreError};
 use crate::turns::Turn;
+use cancel::Canceler;
 use queue::Queue;
 use work::work;
 
+mod cancel;
 mod queue;
 mod reservation;
 mod retryable_error;
@@ -54,6 +56,7 @@ pub struct AccountLimits {
 /// remote model, so that no model blocks another.
 pub struct Pool {
     queue: Arc<Queue>,
+    canceler: Arc<Canceler>,
     threads: Mutex<Vec<JoinHandle<()>>>,
 }
 
@@ -79,6 +82,7 @@ impl Pool {
             .chain(remotes.iter().map(|remote| remote.at_once()))
             .collect();
         let queue = Arc::new(Queue::new(remotes, limits, shared));
+        let canceler = Arc::new(Canceler::new(context.clone(), queue.clone()));
         for task in unfinished {
             let mut turns = queue.lock();
             turns.waiting_by_owner.add(&task.uid);
@@ -94,20 +98,30 @@ impl Pool {
         let threads = workers
             .map(|lane| {
                 let (queue, context) = (queue.clone(), context.clone());
+                let canceler = canceler.clone();
                 std::thread::spawn(move || {
                     while let Some(mut turn) = queue.next_turn(lane) {
-                        let worked = queue.run_turn(&mut turn, |turn| work(&context, &queue, turn));
-                        queue.finish_turn(lane, turn, worked);
+                        let work = |turn: &Turn| work(&context, &queue, &canceler, turn);
+                        let worked = queue.run_turn(&mut turn, work);
+                        if let Some(canceled) = queue.finish_turn(lane, turn, worked) {
+                            canceler.stop_later(canceled);
+                        }
                     }
                 })
             })
             .collect();
         let pool = Self {
             queue,
+            canceler,
             threads: Mutex::new(threads),
         };
         pool.join_shared_queue(size, remotes);
         Ok(pool)
+    }
+
+    /// Stops a task that is canceled in the store, if this process has it. Other processes notice by themselves.
+    pub fn cancel(&self, id: &str) {
+        self.canceler.cancel(id);
     }
 
     /// Returns the latest progress message of a running task.
@@ -168,8 +182,7 @@ impl Pool {
     /// Stops the threads and waits for them. Running tasks stay unfinished in the store: the next start resumes
     /// them, or another process does so at once.
     pub fn stop(&self) {
-        self.queue.stop.set();
-        self.queue.wake_all();
+        self.queue.stop_all();
         let mut threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
         for thread in threads.drain(..) {
             if thread.join().is_err() {

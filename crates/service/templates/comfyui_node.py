@@ -37,8 +37,9 @@ What costs money:
     in {{ module }}_node.ids.json next to this file, and the result of such a task is fetched
     again. Delete that file, or set SERVICE_REUSE=0, to pay again. Without a seed every run is a new
     task, unless ComfyUI itself has cached the result.
-  * Cancel stops the wait, but not the task at the service. Its id is shown on the node and in
-    ComfyUI's log: run the same inputs again, or enter the id in the node "Fetch result".
+  * Cancel also cancels the task, if the service can do that. Otherwise the task continues. Its id is
+    shown on the node and in ComfyUI's log: run the same inputs again, or enter the id in the node "Fetch
+    result".
 
 ComfyUI saves the values of widgets by position. This file gives its editor a script that also saves their
 names: if the model's inputs change later, the workflow is restored by name, and the editor reports the
@@ -351,7 +352,10 @@ class _Display:
         if self._id is None:
             self.say("Canceled. A task may still be started; ComfyUI's log then contains its id.")
         else:
-            self.say("Canceled. Task %s goes on: run this again, or fetch it by its id." % self._id)
+            self.say(
+                "Canceled. Task %s goes on if the service can't cancel it: run this again, or fetch it by its id."
+                % self._id
+            )
 
     def say(self, text):
         if self._server and self._node and hasattr(self._server, "send_progress_text"):
@@ -493,6 +497,7 @@ def _start(service, inputs, key, deadline, display, pause):
 def _run(inputs, task_id, display, pause):
     deadline = time.monotonic() + _timeout()
     service = Service(pause=pause)
+    is_fetched = bool(task_id)
     key = None if task_id else _key(inputs)
     known = bool(task_id or (key and key in _ids()))
     task_id = task_id or _start(service, inputs, key, deadline, display, pause)
@@ -507,6 +512,9 @@ def _run(inputs, task_id, display, pause):
         if gone and known and key:
             # The service no longer has the stored task.
             return _run(inputs, None, display, pause)
+        if isinstance(error, Cancelled) and not is_fetched and service.try_cancel(task_id):
+            _remember(key, None)
+            error.args = ("The task was canceled.",)
         _log.warning("%s: task %s: %s", MODEL_NAME, task_id, error)
         if not isinstance(error, (Cancelled, GenerationFailed)) and str(task_id) not in str(error):
             error.args = ("Task %s: %s" % (task_id, error),)

@@ -98,8 +98,19 @@ def fetch_result(task_id, timeout=DEFAULT_TIMEOUT, on_status=None, pause=time.sl
     return service.finish(task_id, time.monotonic() + timeout, on_status)
 
 
+def cancel({% if many %}name, {% endif %}task_id, timeout=30):
+    """Cancels a task that was started, such as the `task_id` of a GenerationTimeout; returns whether it is
+    canceled. A task that has ended stays as it is, and not every service can cancel tasks."""
+{%- if many %}
+    if name not in MODELS:
+        raise InvalidInput(["there is no function %s" % name])
+{%- endif %}
+    return Service({% if many %}model=MODELS[name]{% endif %}).cancel(task_id, timeout)
+
+
 async def execute_async({% if many %}name, {% endif %}arguments, timeout=DEFAULT_TIMEOUT, on_status=None, secrets=None):
-    """As execute(), without blocking the event loop. Cancelling it stops the wait, but not the task."""
+    """As execute(), without blocking the event loop. Cancelling it stops the wait, and
+    cancels the task if the service can do that."""
     return await in_background(
         lambda pause: execute({% if many %}name, {% endif %}arguments, timeout, on_status, pause, secrets)
     )

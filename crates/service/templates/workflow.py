@@ -53,7 +53,8 @@ class GenerationTimeout(GenerationError):
 
 
 class Cancelled(GenerationError):
-    """The wait for the result was canceled. A task that was started continues at the service."""
+    """The wait for the result was canceled. So is the task, if the service can cancel it; otherwise it
+    continues there."""
 
 
 # ---------------------------------------------------------------------------
@@ -282,7 +283,11 @@ class Service:
         """
         deadline = time.monotonic() + timeout
         task_id = self.start(inputs, deadline, on_status)
-        return self.finish(task_id, deadline, on_status)
+        try:
+            return self.finish(task_id, deadline, on_status)
+        except (Cancelled, KeyboardInterrupt):
+            self.try_cancel(task_id)
+            raise
 
     def start(self, inputs, deadline, on_status=None):
         """Starts a task, which may cost money; returns its id."""
@@ -309,6 +314,46 @@ class Service:
         """Waits for a task that was started, now or earlier; returns the URLs of its results."""
         output = self._wait_until_completed(task_id, deadline, on_status)
         return output or self._fetch(task_id, deadline)
+
+    def cancel(self, task_id, timeout=30):
+        """Cancels a task; returns whether it is canceled.
+
+        A task that has ended stays as it is. Returns False also if the service can't cancel tasks, or
+        can't stop this one.
+        """
+        try:
+            if not self._can_cancel(timeout):
+                return False
+        except requests.exceptions.RequestException as error:
+            raise NetworkError("The service can't be reached: %s" % _short(error)) from error
+        data = self._ask("/v2/cancel", task_id, time.monotonic() + timeout)
+        return data.get("canceled") is True
+
+    def try_cancel(self, task_id):
+        """As cancel(), but tries once and for some seconds; returns False after an error."""
+        try:
+            if not self._can_cancel(5):
+                return False
+            reply = self._post("/v2/cancel", dict(self._common(), id=task_id), 5)[2]
+        except requests.exceptions.RequestException:
+            return False
+        data = reply.get("data") if isinstance(reply, dict) else None
+        return isinstance(data, dict) and data.get("canceled") is True
+
+    def _can_cancel(self, timeout):
+        """Whether the service announces that it cancels tasks."""
+        reply = requests.get(
+            self._base_url + "/api/models",
+            headers={"Accept": "application/json"},
+            auth=_Bearer(self._token),
+            timeout=(min(5, timeout), timeout),
+            allow_redirects=False,
+        )
+        try:
+            models = reply.json()
+        except ValueError:
+            return False
+        return isinstance(models, dict) and models.get("cancel") is True
 
     def _generate(self, inputs, deadline):
         body = dict(self._common())

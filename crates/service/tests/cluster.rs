@@ -2,6 +2,8 @@
 //! are ignored otherwise. The tests of the interface also run with these servers.
 #![cfg(all(unix, feature = "cluster"))]
 
+#[path = "cluster/cancel.rs"]
+mod cancel;
 #[path = "cluster/crowd.rs"]
 mod crowd;
 #[path = "cluster/queue_tables.rs"]

@@ -231,6 +231,29 @@ fn runners_tasks_are_resumed_after_a_kill_and_wait_for_a_busy_container() {
 
 #[test]
 #[ignore = "needs cog: ./dev test runners"]
+fn runners_a_canceled_prediction_ends_and_frees_the_container() {
+    for version in installed() {
+        let cog = version.start(unused_address());
+        let data = TempDir::new().unwrap();
+        let server = Server::start_with_models(data.path(), &models(&cog.url), &[]);
+        let task = server.generate(MODEL, json!({"prompt": "long", "seconds": 60}));
+        version.await_run(1);
+        let waiting = server.generate(MODEL, json!({"prompt": "never"}));
+        for task in [&waiting, &task] {
+            let canceled = server.post("/v2/cancel", task).json();
+            assert_eq!(canceled["data"]["canceled"], true, "{canceled}");
+        }
+        let begin = Instant::now();
+        let next = server.generate(MODEL, json!({"prompt": "next"}));
+        assert_eq!(server.wait(&next)["status"], "completed");
+        assert!(begin.elapsed() < Duration::from_secs(40), "it was stopped");
+        assert_eq!(version.prompts(), ["long", "next"]);
+        assert_eq!(server.wait(&task)["error"], "Canceled");
+    }
+}
+
+#[test]
+#[ignore = "needs cog: ./dev test runners"]
 fn runners_a_stopped_container_is_unavailable_until_it_restarts() {
     for version in installed() {
         let address = unused_address();

@@ -64,6 +64,12 @@ fn both_files_of_every_model_run_a_task() {
 }
 
 #[test]
+fn a_canceled_wait_cancels_the_task() {
+    let server = Server::start(&["--speed", "100", "--workers", "1"]);
+    python("proof_cancel.py", &server, &Value::Null);
+}
+
+#[test]
 fn a_chat_client_calls_the_function() {
     let server = Server::start(&["--speed", "0"]);
     python("proof_openai.py", &server, &Value::Null);

@@ -18,6 +18,7 @@ use crate::uploads::Upload;
 
 mod allowance;
 mod answer;
+mod cancel;
 mod end;
 mod queue_tables;
 mod secret;
@@ -137,7 +138,7 @@ impl Store for Postgres {
     fn progress(&self, id: &str) -> Result<Option<Progress>, StoreError> {
         self.wait(async {
             let row = sqlx::query(
-                "SELECT id, uid, category, subcategory, status, output, error, words
+                "SELECT id, uid, category, subcategory, status, output, error, words, canceled > 0
                  FROM task WHERE id = $1",
             )
             .bind(id)
@@ -151,6 +152,7 @@ impl Store for Postgres {
                 output: serde_json::from_value(json(row.get(5))).unwrap_or_default(),
                 error: row.get(6),
                 message: row.get(7),
+                canceled: row.get(8),
             }))
         })
     }
@@ -159,11 +161,15 @@ impl Store for Postgres {
         self.update("UPDATE usage SET bytes = bytes WHERE uid = $1", "")
     }
 
-    fn set_processing(&self, id: &str) -> Result<(), StoreError> {
-        self.update(
-            "UPDATE task SET status = 'processing' WHERE id = $1 AND finished_ms IS NULL",
-            id,
-        )
+    fn set_processing(&self, id: &str) -> Result<bool, StoreError> {
+        let changed = self.wait(
+            sqlx::query(
+                "UPDATE task SET status = 'processing' WHERE id = $1 AND finished_ms IS NULL",
+            )
+            .bind(id)
+            .execute(&self.pool),
+        )?;
+        Ok(changed.rows_affected() > 0)
     }
 
     fn set_message(&self, id: &str, message: &str) {
@@ -203,12 +209,31 @@ impl Store for Postgres {
         answer::saved_answer(self, id)
     }
 
-    fn complete(&self, id: &str, output: &[String], bytes: u64) -> Result<(), StoreError> {
+    fn complete(&self, id: &str, output: &[String], bytes: u64) -> Result<bool, StoreError> {
         end::complete(self, id, output, bytes)
     }
 
-    fn fail(&self, id: &str, message: &str, failure: Failed) -> Result<(), StoreError> {
+    fn fail(&self, id: &str, message: &str, failure: Failed) -> Result<bool, StoreError> {
         end::fail(self, id, message, failure)
+    }
+
+    fn cancel(&self, id: &str) -> Result<bool, StoreError> {
+        cancel::cancel(self, id)
+    }
+
+    fn is_stopping(&self, id: &str) -> Result<bool, StoreError> {
+        cancel::is_stopping(self, id)
+    }
+
+    fn set_stopped(&self, id: &str) -> Result<(), StoreError> {
+        self.update(
+            "UPDATE task SET canceled = 2 WHERE id = $1 AND canceled = 1",
+            id,
+        )
+    }
+
+    fn canceled_of(&self, ids: &[String]) -> Result<Vec<String>, StoreError> {
+        cancel::canceled_of(self, ids)
     }
 
     fn delete_old_secrets(&self, model: &ModelId, names: &[&str]) -> Result<usize, StoreError> {

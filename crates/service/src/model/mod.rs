@@ -6,7 +6,7 @@ use serde_json::Value;
 mod pace;
 
 pub use atelier_procedural::About;
-pub use pace::{Ended, Pace, Stop};
+pub use pace::{Ended, Pace, RunStop, Stop};
 
 /// A model, wherever it runs.
 pub trait Model: Send + Sync {

@@ -1,5 +1,6 @@
 //! Paces the built-in models: each stage of a run waits until it is due. Also defines how a run can end.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -17,7 +18,7 @@ pub enum Ended {
     /// The service's own database or outputs are unavailable, for the log; the task is retried regardless of its time
     /// limit.
     Blocked(String),
-    /// The service is stopping; the task is resumed later.
+    /// The service is stopping, and the task is resumed later; or the task was canceled.
     Stopped,
 }
 
@@ -65,6 +66,35 @@ impl Stop {
         let stopping = stopping.lock().unwrap_or_else(PoisonError::into_inner);
         let waited = changed.wait_timeout_while(stopping, time, |stopping| !*stopping);
         *waited.unwrap_or_else(PoisonError::into_inner).0
+    }
+}
+
+/// Stops one run: when the service stops, or when its task is canceled.
+#[derive(Debug, Clone, Default)]
+pub struct RunStop {
+    stop: Stop,
+    is_canceled: Arc<AtomicBool>,
+}
+
+impl RunStop {
+    /// Stops the run because the service stops.
+    pub fn set(&self) {
+        self.stop.set();
+    }
+
+    /// Stops the run because its task is canceled.
+    pub fn cancel(&self) {
+        self.is_canceled.store(true, Ordering::Relaxed);
+        self.stop.set();
+    }
+
+    pub fn is_canceled(&self) -> bool {
+        self.is_canceled.load(Ordering::Relaxed)
+    }
+
+    /// Returns the flag that is set in both cases.
+    pub fn flag(&self) -> &Stop {
+        &self.stop
     }
 }
 

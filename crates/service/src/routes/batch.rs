@@ -1,4 +1,4 @@
-//! The three batch endpoints: 1 to 10 single calls in one.
+//! The three batch endpoints, and the addition for cancel: 1 to 10 single calls in one.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -9,7 +9,7 @@ use axum::extract::{Request, State};
 use serde_json::{Value, json};
 
 use super::generate::accept;
-use super::task::{output_of, progress_of};
+use super::task::{cancel_one, output_of, progress_of};
 use super::{Call, run_blocking};
 use crate::failure::{Failure, success};
 use crate::idempotency;
@@ -57,6 +57,14 @@ pub async fn response(State(app): State<Arc<App>>, request: Request) -> Reply {
     let call = Call::of(&app, request).await?;
     each(&app.clone(), call, move |call, item| {
         output_of(&app, call, item)
+    })
+    .await
+}
+
+pub async fn cancel(State(app): State<Arc<App>>, request: Request) -> Reply {
+    let call = Call::of(&app, request).await?;
+    each(&app.clone(), call, move |call, item| {
+        cancel_one(&app, call, item)
     })
     .await
 }

@@ -32,6 +32,8 @@ pub async fn models(State(app): State<Arc<App>>, headers: HeaderMap) -> Json<Val
         "message": "Models retrieved",
         // Not part of INTERFACE: submissions can be repeated with the same key.
         "idempotency_key": {"ttl_seconds": TTL_SECONDS},
+        // Not part of INTERFACE: tasks can be canceled.
+        "cancel": true,
         // Not part of INTERFACE: the additional files.
         "integrations": [
             Integration::COMFYUI_NODES,

@@ -51,6 +51,8 @@ fn endpoints() -> Vec<(&'static str, Method, MethodRouter<Arc<App>>)> {
         (path::GENERATE_BATCH, Method::POST, post(batch::generate)),
         (path::STATUS_BATCH, Method::POST, post(batch::status)),
         (path::RESPONSE_BATCH, Method::POST, post(batch::response)),
+        (path::CANCEL, Method::POST, post(task::cancel)),
+        (path::CANCEL_BATCH, Method::POST, post(batch::cancel)),
         (path::UPLOADS, Method::POST, post(uploads::create)),
         (
             "/v1/images/generations",

@@ -1,4 +1,4 @@
-//! `POST /v2/status` and `POST /v2/response`.
+//! `POST /v2/status`, `POST /v2/response`, and the addition `POST /v2/cancel`.
 
 use std::sync::Arc;
 
@@ -14,6 +14,10 @@ use crate::outputs::ROUTE as OUTPUTS;
 use crate::runner::Remote;
 use crate::state::App;
 use crate::store::Progress;
+
+/// Why a task is not canceled.
+const NOT_CANCELABLE: &str = "The task was sent to a server that can't cancel it, and may be charged for it. It \
+     continues, and its result is kept.";
 
 /// Answers `POST /v2/status` (INTERFACE).
 ///
@@ -45,6 +49,21 @@ pub async fn response(
     ))
 }
 
+/// Answers `POST /v2/cancel`. Not part of INTERFACE.
+///
+/// # Errors
+///
+/// As for [`Call::of`] and [`cancel_one`].
+pub async fn cancel(
+    State(app): State<Arc<App>>,
+    request: Request,
+) -> Result<Json<Envelope<Value>>, Failure> {
+    let call = Call::of(&app, request).await?;
+    Ok(success(
+        run_blocking(move || cancel_one(&app, &call, &call.body)).await?,
+    ))
+}
+
 /// Returns `{id, status}`, with `error` if the task failed, and never any output. Blocks.
 ///
 /// # Errors
@@ -53,16 +72,48 @@ pub async fn response(
 /// does not respond.
 pub fn progress_of(app: &App, call: &Call, body: &Value) -> Result<Value, Failure> {
     let task = find(app, call, body)?;
+    Ok(progress_data(app, &task))
+}
+
+/// Cancels a task that has not ended, and returns its progress. Blocks.
+///
+/// A task that has ended, or that was sent to a server that can't cancel it, does not change; for the latter, `message`
+/// says so.
+///
+/// # Errors
+///
+/// As for [`progress_of`].
+pub fn cancel_one(app: &App, call: &Call, body: &Value) -> Result<Value, Failure> {
+    let task = find(app, call, body)?;
+    if !task.status.is_terminal() && app.store.cancel(&task.id).map_err(Failure::store)? {
+        app.pool.cancel(&task.id);
+        app.metrics.count_ended(&task.model, &StatusWord::Failed);
+        tracing::info!("task {:.8}… canceled", task.id);
+    }
+    let task = find(app, call, body)?;
+    let mut data = progress_data(app, &task);
+    data["canceled"] = task.canceled.into();
+    if !task.status.is_terminal() {
+        data["message"] = NOT_CANCELABLE.into();
+    }
+    Ok(data)
+}
+
+fn progress_data(app: &App, task: &Progress) -> Value {
     let mut data = json!({"id": task.id, "status": standard_status(&task.status)});
-    if let Some(error) = task.error {
-        data["error"] = error.into();
+    if let Some(error) = &task.error {
+        data["error"] = error.as_str().into();
     } else if !task.status.is_terminal()
-        && let Some(line) = progress_line(app, &task)
+        && let Some(line) = progress_line(app, task)
     {
         // Not part of INTERFACE.
         data["progress"] = line.into();
     }
-    Ok(data)
+    if task.canceled {
+        // Not part of INTERFACE.
+        data["canceled"] = true.into();
+    }
+    data
 }
 
 /// Returns why the task's model is unavailable, or its latest progress message.
@@ -100,6 +151,10 @@ pub fn output_of(app: &App, call: &Call, body: &Value) -> Result<Value, Failure>
                 .map(|path| call.origin.url(&format!("{OUTPUTS}/{path}")))
                 .collect();
             json!({"status": task.status, "output": urls})
+        }
+        StatusWord::Failed if task.canceled => {
+            // `canceled` is not part of INTERFACE.
+            json!({"status": task.status, "error": task.error, "canceled": true})
         }
         StatusWord::Failed => json!({"status": task.status, "error": task.error}),
         other => json!({"status": standard_status(&other)}),

@@ -11,7 +11,7 @@ use super::collected::Collected;
 use super::fetch::fetch_from;
 use super::file;
 use super::http::{CallError, Client, Reply};
-use super::{Run, Runner};
+use super::{Run, Runner, Stopped};
 use crate::model::Ended;
 use crate::outputs::Artifact;
 
@@ -91,8 +91,10 @@ impl Runner for Workflow {
             }
             let paused = run.pause(POLL);
             if let Err(ended) = paused {
-                if matches!(ended, Ended::Failed(_)) {
-                    self.cancel(run, id);
+                if matches!(ended, Ended::Failed(_))
+                    && let Err(error) = self.stop(run.id)
+                {
+                    tracing::warn!("task {}: can't cancel: {error}", run.id);
                 }
                 return Err(ended);
             }
@@ -100,6 +102,31 @@ impl Runner for Workflow {
             if !self.has(run, id)? {
                 prompt = self.find(run, &submission)?;
             }
+        }
+    }
+
+    fn stop(&self, id: &str) -> Result<Stopped, String> {
+        let submission = uuid(id);
+        let (running, pending) = self.prompts_of(&submission)?;
+        if running.is_empty() && pending.is_empty() {
+            let history = self.fetch_json(&format!("/history/{submission}"))?;
+            return Ok(match history.get(&submission) {
+                Some(_) => Stopped::Yes,
+                None => Stopped::Unknown,
+            });
+        }
+        // Older versions ignore the id and interrupt any running prompt, so this is called only if the task's prompt was
+        // running just now.
+        for prompt in running {
+            self.post("/interrupt", &json!({"prompt_id": prompt}))?;
+        }
+        if !pending.is_empty() {
+            self.post("/queue", &json!({"delete": pending}))?;
+        }
+        let (running, pending) = self.prompts_of(&submission)?;
+        match running.is_empty() && pending.is_empty() {
+            true => Ok(Stopped::Yes),
+            false => Err("ComfyUI is still running it".into()),
         }
     }
 }
@@ -123,12 +150,9 @@ impl Workflow {
         Ok(items.cloned().collect())
     }
 
-    /// Returns the prompt id of the task if ComfyUI has received it. Older versions choose the id themselves, but store
-    /// the submission as the client id.
+    /// Returns the prompt id of the task if ComfyUI has received it.
     fn find(&self, run: &Run<'_>, submission: &str) -> Result<Option<String>, Ended> {
-        let is_ours = |item: &&Value| {
-            item[1] == submission || item.pointer("/3/client_id") == Some(&json!(submission))
-        };
+        let is_ours = |item: &&Value| is_of(item, submission);
         let queued_prompts = self.queued_prompts(run)?;
         let history = self.get_json(run, "/history")?;
         let ended = history.as_object().into_iter().flatten();
@@ -243,23 +267,34 @@ impl Workflow {
         fetch_from(run, &self.client, &uri, &name, true)
     }
 
-    fn cancel(&self, run: &Run<'_>, prompt: &str) {
-        let calls = [
-            ("/queue", json!({"delete": [prompt]})),
-            ("/interrupt", json!({"prompt_id": prompt})),
-        ];
-        // Older versions interrupt any running prompt, so this checks that the running prompt is this one.
-        let running = self.client.get(&format!("{}/queue", self.address), SHORT);
-        let runs = running.is_ok_and(|reply| {
-            let body = reply.json();
-            let mut running = body["queue_running"].as_array().into_iter().flatten();
-            running.any(|item| item[1] == prompt)
-        });
-        for (path, body) in calls.iter().take(if runs { 2 } else { 1 }) {
-            let url = format!("{}{path}", self.address);
-            if let Err(error) = self.client.json("POST", &url, &[], body, SHORT) {
-                tracing::warn!("task {}: can't cancel: {error}", run.id);
-            }
+    /// Returns the ids of the running and of the pending prompts of the task, without a time limit.
+    fn prompts_of(&self, submission: &str) -> Result<(Vec<String>, Vec<String>), String> {
+        let queue = self.fetch_json("/queue")?;
+        let ids = |name: &str| {
+            let items = queue[name].as_array().into_iter().flatten();
+            let ours = items.filter(|item| is_of(item, submission));
+            ours.filter_map(|item| item[1].as_str().map(str::to_owned))
+                .collect()
+        };
+        Ok((ids("queue_running"), ids("queue_pending")))
+    }
+
+    fn fetch_json(&self, path: &str) -> Result<Value, String> {
+        let found = self.client.get(&format!("{}{path}", self.address), SHORT);
+        let reply = found.map_err(|error| error.to_string())?;
+        match reply.is_success() {
+            true => Ok(reply.json()),
+            false => Err(reply.reason()),
+        }
+    }
+
+    fn post(&self, path: &str, body: &Value) -> Result<(), String> {
+        let url = format!("{}{path}", self.address);
+        let reply = self.client.json("POST", &url, &[], body, SHORT);
+        let reply = reply.map_err(|error| error.to_string())?;
+        match reply.is_success() {
+            true => Ok(()),
+            false => Err(reply.reason()),
         }
     }
 
@@ -289,6 +324,12 @@ impl Workflow {
                 error => Ended::Retry(error.to_string()),
             })
     }
+}
+
+/// Returns whether an item of the queue or the history belongs to a submission. Older versions choose the prompt's id
+/// themselves, but store the submission as the client id.
+fn is_of(item: &Value, submission: &str) -> bool {
+    item[1] == submission || item.pointer("/3/client_id") == Some(&json!(submission))
 }
 
 /// Returns whether an entry of the history is complete. ComfyUI may still be writing it.

@@ -13,7 +13,7 @@ use atelier_contract::Parameters;
 use serde_json::Value;
 
 use super::file::{self, MAX_FILE_BYTES};
-use super::{Run, Runner};
+use super::{Run, Runner, Stopped};
 use crate::model::Ended;
 use crate::outputs::Artifact;
 use crate::private;
@@ -25,6 +25,9 @@ const TASK_VARIABLE: &str = "ATELIER_TASK";
 
 /// How often to check whether the program has ended.
 const POLL: Duration = Duration::from_millis(50);
+
+/// How long a canceled program may take to end after SIGTERM.
+const GRACE: Duration = Duration::from_secs(5);
 
 /// The number of last lines of standard error that an error message contains.
 const MAX_LAST_LINES: usize = 5;
@@ -81,6 +84,13 @@ impl Runner for Program {
         let made = self.run_in(run, &folder);
         let _ = fs::remove_dir_all(&folder);
         made
+    }
+
+    /// Kills the processes that a killed service has left. [`Self::run`] ends those of its own attempt.
+    fn stop(&self, id: &str) -> Result<Stopped, String> {
+        kill_leftovers(id);
+        let _ = fs::remove_dir_all(self.work.join(id));
+        Ok(Stopped::Yes)
     }
 }
 
@@ -144,7 +154,7 @@ impl Program {
 }
 
 /// Waits until the program has ended, and reports its output as progress. Kills it when the time limit expires or the
-/// service stops.
+/// service stops. If the task is canceled, the program may first end on SIGTERM.
 fn wait(
     run: &Run<'_>,
     child: &mut Child,
@@ -184,8 +194,16 @@ fn wait(
             break Err(ended);
         }
     };
+    if run.stop.is_canceled() {
+        let until = Instant::now() + GRACE;
+        signal_group(child, false);
+        while matches!(has_ended(child), Ok(false)) && Instant::now() < until {
+            read_lines(Duration::ZERO);
+            std::thread::sleep(POLL);
+        }
+    }
     // Also kills remaining child processes. The system does not reuse the process id before the status is collected.
-    kill_group(child);
+    signal_group(child, true);
     let status = child.wait().map_err(blocked);
     read_lines(Duration::from_millis(200));
     waited.and(status)
@@ -210,15 +228,20 @@ fn has_ended(child: &mut Child) -> io::Result<bool> {
     Ok(child.try_wait()?.is_some())
 }
 
-fn kill_group(child: &mut Child) {
+/// Sends SIGKILL or SIGTERM to the program and its child processes. Without signals, ends the program in both cases.
+fn signal_group(child: &mut Child, is_kill: bool) {
     #[cfg(unix)]
     {
         use rustix::process::{Pid, Signal, kill_process_group};
+        let signal = if is_kill { Signal::KILL } else { Signal::TERM };
         // An error means that no process is left.
-        let _ = kill_process_group(Pid::from_child(child), Signal::KILL);
+        let _ = kill_process_group(Pid::from_child(child), signal);
     }
     #[cfg(not(unix))]
-    let _ = child.kill();
+    {
+        let _ = is_kill;
+        let _ = child.kill();
+    }
 }
 
 /// Output of a program on standard error.

@@ -66,8 +66,26 @@ pub trait Runner: Send + Sync {
     /// [`Ended::Retry`] if the work was certainly not done: the task is retried after a pause, until its time limit
     /// expires. [`Ended::Failed`] if it failed or did not end in time,
     /// [`Ended::Unknown`] if it may have been done and another run might cost money again, [`Ended::Stopped`] when
-    /// the service stops.
+    /// the service stops or the task is canceled.
     fn run(&self, run: &Run<'_>) -> Result<Vec<Artifact>, Ended>;
+
+    /// Stops a canceled task that an attempt, also one of an earlier process, may have left running. Blocks until the
+    /// model has answered, or its calls have timed out.
+    ///
+    /// # Errors
+    ///
+    /// Returns why it may still be running. The call is repeated then, for a limited time.
+    fn stop(&self, _id: &str) -> Result<Stopped, String> {
+        Ok(Stopped::Yes)
+    }
+}
+
+/// The state of a canceled task at its model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stopped {
+    Yes,
+    /// The model does not know the task: it has ended, or the request that starts it is still on its way.
+    Unknown,
 }
 
 /// A remote model.
@@ -182,6 +200,15 @@ impl Remote {
     /// As for [`Runner::run`].
     pub fn run(&self, run: &Run<'_>) -> Result<Vec<Artifact>, Ended> {
         self.runner.run(run)
+    }
+
+    /// Stops a canceled task that may still be running.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Runner::stop`].
+    pub fn stop(&self, id: &str) -> Result<Stopped, String> {
+        self.runner.stop(id)
     }
 
     fn lock(&self) -> MutexGuard<'_, Option<String>> {

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value};
 
-use crate::model::{Ended, Stop};
+use crate::model::{Ended, RunStop};
 use crate::outputs::Outputs;
 use crate::store::Store;
 
@@ -18,7 +18,7 @@ pub struct Run<'a> {
     pub id: &'a str,
     pub input: &'a Map<String, Value>,
     pub outputs: &'a Outputs,
-    pub stop: &'a Stop,
+    pub stop: &'a RunStop,
     /// The end of the time limit, which counts from the task's first attempt.
     pub deadline: Instant,
     pub time_limit: Duration,
@@ -88,10 +88,10 @@ impl Run<'_> {
     ///
     /// # Errors
     ///
-    /// [`Ended::Stopped`] when the service stops, [`Ended::Failed`] when the time limit expires.
+    /// [`Ended::Stopped`] when the service stops or the task is canceled, [`Ended::Failed`] when the time limit expires.
     pub fn pause(&self, time: Duration) -> Result<(), Ended> {
         let left = self.deadline.saturating_duration_since(Instant::now());
-        if self.stop.is_set_within(time.min(left)) {
+        if self.stop.flag().is_set_within(time.min(left)) {
             return Err(Ended::Stopped);
         }
         if time >= left {
@@ -101,7 +101,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Runs blocking work on a separate thread, which is detached when the service stops or the time limit expires.
+    /// Runs blocking work on a separate thread, which is detached when the run is stopped or the time limit expires.
     ///
     /// # Errors
     ///

@@ -17,6 +17,7 @@ use crate::secrets::Secrets;
 use crate::uploads::Upload;
 
 mod answer;
+mod cancel;
 mod migrations;
 mod secret;
 mod upload;
@@ -77,7 +78,7 @@ impl Sqlite {
         Ok(database)
     }
 
-    /// Stores that the task has ended.
+    /// Stores that the task has ended. Returns `false` if it had ended before.
     ///
     /// # Errors
     ///
@@ -89,11 +90,11 @@ impl Sqlite {
         output: &str,
         error: Option<&str>,
         bytes: u64,
-    ) -> Result<(), StoreError> {
+    ) -> Result<bool, StoreError> {
         // Under one lock, so that no client sees the end before the secrets are deleted.
         self.with(|connection| {
             let had_secrets = Self::has_secrets(connection, id)?;
-            connection
+            let changed = connection
                 .prepare_cached(
                     "UPDATE task SET status = ?2, output = ?3, error = ?4, finished_ms = ?5,
                      bytes = ?6 + coalesce(bytes,
@@ -111,7 +112,7 @@ impl Sqlite {
             self.has_old_secrets
                 .fetch_or(had_secrets, Ordering::Relaxed);
             self.forget_old_secrets(connection);
-            Ok(())
+            Ok(changed > 0)
         })
     }
 
@@ -202,7 +203,7 @@ impl Store for Sqlite {
         self.with(|connection| {
             connection
                 .prepare_cached(
-                    "SELECT id, uid, category, subcategory, status, output, error
+                    "SELECT id, uid, category, subcategory, status, output, error, canceled > 0
                      FROM task WHERE id = ?1",
                 )?
                 .query_row([id], read_progress)
@@ -215,7 +216,8 @@ impl Store for Sqlite {
             connection
                 .prepare_cached(
                     "SELECT category, subcategory, input, sent_ms IS NOT NULL, secret
-                     FROM task JOIN input USING (seq) LEFT JOIN secret USING (seq) WHERE id = ?1",
+                     FROM task JOIN input USING (seq) LEFT JOIN secret USING (seq)
+                     WHERE id = ?1 AND finished_ms IS NULL",
                 )?
                 .query_row([id], |row| {
                     let model = ModelId::new(row.get::<_, String>(0)?, row.get::<_, String>(1)?);
@@ -241,9 +243,12 @@ impl Store for Sqlite {
         self.with(|connection| {
             connection
                 .prepare_cached(
-                    "SELECT id, uid, category, subcategory, created_ms, input
-                     FROM task JOIN input USING (seq)
-                     WHERE finished_ms IS NULL ORDER BY seq",
+                    "SELECT id, uid, category, subcategory, created_ms, input, 1 AS place, seq
+                     FROM task JOIN input USING (seq) WHERE finished_ms IS NULL
+                     UNION ALL
+                     SELECT id, uid, category, subcategory, created_ms, input, 0, seq
+                     FROM task JOIN input USING (seq) WHERE canceled = 1
+                     ORDER BY place, seq",
                 )?
                 .query_map([], |row| {
                     Ok(Unfinished {
@@ -283,25 +288,42 @@ impl Store for Sqlite {
         Ok(())
     }
 
-    fn set_processing(&self, id: &str) -> Result<(), StoreError> {
-        self.with(|connection| {
+    fn set_processing(&self, id: &str) -> Result<bool, StoreError> {
+        let changed = self.with(|connection| {
             connection
                 .prepare_cached(
                     "UPDATE task SET status = 'processing' WHERE id = ?1 AND finished_ms IS NULL",
                 )?
                 .execute([id])
         })?;
-        Ok(())
+        Ok(changed > 0)
     }
 
-    fn complete(&self, id: &str, output: &[String], bytes: u64) -> Result<(), StoreError> {
+    fn complete(&self, id: &str, output: &[String], bytes: u64) -> Result<bool, StoreError> {
         let output = serde_json::json!(output).to_string();
         self.finish(id, &StatusWord::Completed, &output, None, bytes)
     }
 
     /// Every failure is permanent, because no other process can have a result.
-    fn fail(&self, id: &str, message: &str, _failure: Failed) -> Result<(), StoreError> {
+    fn fail(&self, id: &str, message: &str, _failure: Failed) -> Result<bool, StoreError> {
         self.finish(id, &StatusWord::Failed, "[]", Some(message), 0)
+    }
+
+    fn cancel(&self, id: &str) -> Result<bool, StoreError> {
+        cancel::cancel(self, id)
+    }
+
+    fn is_stopping(&self, id: &str) -> Result<bool, StoreError> {
+        cancel::is_stopping(self, id)
+    }
+
+    fn set_stopped(&self, id: &str) -> Result<(), StoreError> {
+        cancel::set_stopped(self, id)
+    }
+
+    /// Returns no tasks: the only process has canceled them itself.
+    fn canceled_of(&self, _ids: &[String]) -> Result<Vec<String>, StoreError> {
+        Ok(Vec::new())
     }
 
     /// Does nothing: the only process has the messages in memory.
@@ -411,6 +433,7 @@ fn read_progress(row: &Row<'_>) -> rusqlite::Result<Progress> {
         output: serde_json::from_value(json(&row.get::<_, String>(5)?)).unwrap_or_default(),
         error: row.get(6)?,
         message: None,
+        canceled: row.get(7)?,
     })
 }
 

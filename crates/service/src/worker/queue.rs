@@ -11,7 +11,7 @@ use tokio::sync::oneshot;
 use super::AccountLimits;
 use super::retryable_error::RetryableError;
 use super::shared_queue::SharedQueue;
-use crate::model::Stop;
+use crate::model::{RunStop, Stop};
 use crate::outputs::pins::Pin;
 use crate::runner::Remote;
 use crate::turns::{Backlog, Lane, Tally, Turn};
@@ -45,6 +45,8 @@ pub struct Turns {
     pub pins: HashMap<String, Pin>,
     /// The latest progress messages of running tasks, by task.
     pub messages: HashMap<String, String>,
+    /// The stop flags of running tasks, by task.
+    pub stops: HashMap<String, RunStop>,
     /// Notified when a turn has ended, by task.
     pub end_notifiers: HashMap<String, Vec<oneshot::Sender<()>>>,
 }
@@ -90,6 +92,36 @@ impl Queue {
         }
     }
 
+    /// Sets the stop flag, and those of all running tasks.
+    pub fn stop_all(&self) {
+        self.stop.set();
+        // A thread that starts a task checks the flag under the same lock.
+        self.lock().stops.values().for_each(RunStop::set);
+        self.changed.notify_all();
+    }
+
+    /// Returns the stop flag of a running task.
+    pub fn stop_of(&self, id: &str) -> RunStop {
+        self.lock().stops.get(id).cloned().unwrap_or_default()
+    }
+
+    /// Stops the run of a canceled task, or removes its waiting turn and returns it.
+    pub fn cancel(&self, id: &str) -> Option<Turn> {
+        let mut turns = self.lock();
+        if let Some(stop) = turns.stops.get(id) {
+            stop.cancel();
+            return None;
+        }
+        let turn = turns.lanes.iter_mut().find_map(|lane| lane.remove(id))?;
+        turns.waiting_by_owner.take(&turn.owner);
+        turns.waiting_by_model.take(&turn);
+        turns.end(id);
+        drop(turns);
+        // Another task of the owner may be waiting for its place.
+        self.changed.notify_all();
+        Some(turn)
+    }
+
     pub fn wake_all(&self) {
         // Locks, so that no thread misses the notification between its check and its wait.
         let _turns = self.lock();
@@ -120,21 +152,27 @@ impl Queue {
         }
     }
 
-    /// Ends a task's turn: the task has ended, or is retried later.
-    pub fn finish_turn(&self, lane: usize, mut turn: Turn, worked: Result<(), RetryableError>) {
+    /// Ends a task's turn: the task has ended, or is retried later. Returns the turn if the task was canceled instead of
+    /// being retried.
+    pub fn finish_turn(
+        &self,
+        lane: usize,
+        mut turn: Turn,
+        worked: Result<(), RetryableError>,
+    ) -> Option<Turn> {
         let mut turns = self.lock();
         turns.messages.remove(&turn.id);
+        let stop = turns.stops.remove(&turn.id);
+        let is_canceled = worked.is_err() && stop.is_some_and(|stop| stop.is_canceled());
         turns.running_by_owner.take(&turn.owner);
         turns.running_by_model.take(&turn);
         // A stopped task is resumed at the next start.
-        if worked.is_ok() && !self.stop.is_set() {
-            turns.pins.remove(&turn.id);
-            for notifier in turns.end_notifiers.remove(&turn.id).unwrap_or_default() {
-                // The receiver was dropped if the worker lost its database connection.
-                let _ = notifier.send(());
-            }
+        if is_canceled || worked.is_ok() && !self.stop.is_set() {
+            turns.end(&turn.id);
         }
-        if let Err(error) = worked {
+        if let Err(error) = worked
+            && !is_canceled
+        {
             let wait = turn.wait();
             tracing::error!("task {}: {error}; trying again in {wait:?}", turn.id);
             turn.count_failure(match error {
@@ -145,10 +183,11 @@ impl Queue {
             });
             turns.waiting_by_owner.add(&turn.owner);
             turns.waiting_by_model.add(&turn);
-            turns.lanes[lane].postpone(Instant::now() + wait, turn);
+            turns.lanes[lane].postpone(Instant::now() + wait, turn.clone());
         }
         // Wakes all threads: one has to wait until the retry is due, and others may run another task of the owner now.
         self.changed.notify_all();
+        is_canceled.then_some(turn)
     }
 }
 
@@ -167,6 +206,16 @@ impl Turns {
         self.running_by_owner.add(&turn.owner);
         self.waiting_by_model.take(&turn);
         self.running_by_model.add(&turn);
+        self.stops.insert(turn.id.clone(), RunStop::default());
         Some(turn)
+    }
+
+    /// Removes the pins of a task that has ended, and notifies the shared queue.
+    fn end(&mut self, id: &str) {
+        self.pins.remove(id);
+        for notifier in self.end_notifiers.remove(id).unwrap_or_default() {
+            // The receiver was dropped if the worker lost its database connection.
+            let _ = notifier.send(());
+        }
     }
 }

@@ -26,6 +26,7 @@ impl Pool {
             let queue = self.queue.clone();
             let dispatcher = Dispatcher::new(move |turn| queue.accept(turn));
             shared.start_workers(lanes, dispatcher, self.stopping());
+            self.canceler.watch();
         }
         shared.start_maintenance(self.stopping().clone());
     }
@@ -56,6 +57,13 @@ impl Queue {
             let queue = self.clone();
             let running = move || queue.lock().running_by_model.ids();
             shared.release_all_except(Box::new(running), self.stop.clone());
+        }
+    }
+
+    /// Ends the turn of a canceled task that has not started, so that another task of its owner gets one.
+    pub fn release_turn(&self, turn: &Turn) {
+        if let (Some(shared), Some(_)) = (&self.shared, self.limits.running) {
+            shared.end_turn(turn);
         }
     }
 

@@ -2,20 +2,22 @@
 
 use std::fmt::Display;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use atelier_contract::StatusWord;
 use atelier_procedural::Job;
 
 use super::WorkerContext;
+use super::cancel::Canceler;
 use super::queue::Queue;
 use super::retryable_error::RetryableError;
-use crate::model::{Ended, Pace, Stop};
+use crate::model::{Ended, Pace, RunStop, Stop};
 use crate::models::open_output;
 use crate::outputs::Artifact;
 use crate::runner::{Run, time_limit_message};
 use crate::secrets::Secrets;
-use crate::store::{Failed, Order};
+use crate::store::{Failed, Order, StoreError};
 use crate::turns::Turn;
 
 /// The pause before a failed write of a result is retried.
@@ -23,13 +25,56 @@ const WRITE_RETRY: Duration = Duration::from_secs(2);
 
 const NOT_OFFERED: &str = "This model is no longer offered.";
 
-/// Runs one task to its end, or leaves it unfinished if the service stops.
+/// How an attempt has ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Attempt {
+    /// The end of the task is stored, or the service stops.
+    Ended,
+    /// The task had ended before, so nothing is stored.
+    Superseded,
+}
+
+impl Attempt {
+    fn of(is_stored: bool) -> Self {
+        match is_stored {
+            true => Self::Ended,
+            false => Self::Superseded,
+        }
+    }
+}
+
+/// Runs one task to its end, or leaves it unfinished if the service stops. Stops a canceled task.
 ///
 /// # Errors
 ///
 /// A [`RetryableError`], after which the task is retried: the store or the outputs can't be written, or the model
 /// reported a retryable error. A failed task is not an error.
-pub fn work(context: &WorkerContext, queue: &Queue, turn: &Turn) -> Result<(), RetryableError> {
+pub fn work(
+    context: &WorkerContext,
+    queue: &Queue,
+    canceler: &Arc<Canceler>,
+    turn: &Turn,
+) -> Result<(), RetryableError> {
+    let stop = queue.stop_of(&turn.id);
+    let attempt = attempt(context, queue, &stop, turn);
+    if stop.is_canceled() || matches!(attempt, Ok(Attempt::Superseded)) {
+        canceler.stop_later(turn.clone());
+        return Ok(());
+    }
+    attempt.map(|_| ())
+}
+
+/// Makes one attempt at a task.
+///
+/// # Errors
+///
+/// As for [`work`].
+fn attempt(
+    context: &WorkerContext,
+    queue: &Queue,
+    stop: &RunStop,
+    turn: &Turn,
+) -> Result<Attempt, RetryableError> {
     let WorkerContext {
         store,
         models,
@@ -40,7 +85,7 @@ pub fn work(context: &WorkerContext, queue: &Queue, turn: &Turn) -> Result<(), R
     } = context;
     let id = &turn.id;
     let Some(order) = store.order(id)? else {
-        return Ok(());
+        return Ok(Attempt::Superseded);
     };
     let Order {
         model,
@@ -50,12 +95,12 @@ pub fn work(context: &WorkerContext, queue: &Queue, turn: &Turn) -> Result<(), R
     } = order;
     secrets.add_to(&mut input);
     if let Some(paths) = outputs.saved(id)? {
-        complete(context, queue, turn, &paths, outputs.bytes_of(id));
-        return Ok(());
+        let bytes = outputs.bytes_of(id);
+        return Ok(complete(context, stop.flag(), turn, &paths, bytes));
     }
     let Some(model) = models.find(&model) else {
-        fail(context, queue, turn, NOT_OFFERED, Failed::Permanent);
-        return Ok(());
+        let stop = stop.flag();
+        return Ok(fail(context, stop, turn, NOT_OFFERED, Failed::Permanent));
     };
     // Includes secrets that were accepted before their parameter was marked as secret.
     let secrets = secrets.merge(Secrets::take_from(&mut input.clone(), &model.schema()));
@@ -66,23 +111,20 @@ pub fn work(context: &WorkerContext, queue: &Queue, turn: &Turn) -> Result<(), R
     if let (Some(limit), Some(error)) = (limit, &turn.last_error)
         && turn.deadline(now, limit) <= now
     {
-        fail(
-            context,
-            queue,
-            turn,
-            &time_limit_message(limit, Some(error)),
-            Failed::UnlessResult,
-        );
-        return Ok(());
+        let message = time_limit_message(limit, Some(error));
+        let stop = stop.flag();
+        return Ok(fail(context, stop, turn, &message, Failed::UnlessResult));
     }
-    store.set_processing(id)?;
+    if !store.set_processing(id)? {
+        return Ok(Attempt::Superseded);
+    }
     tracing::debug!("task {id} begins");
     let make = || match remote {
         Some(remote) => remote.run(&Run {
             id,
             input: &input,
             outputs,
-            stop: &queue.stop,
+            stop,
             deadline: turn.deadline(now, remote.time_limit()),
             time_limit: remote.time_limit(),
             last_error: turn.last_error.as_deref(),
@@ -102,7 +144,7 @@ pub fn work(context: &WorkerContext, queue: &Queue, turn: &Turn) -> Result<(), R
                 .find_built_in(&turn.model)
                 .ok_or_else(|| Ended::Failed(NOT_OFFERED.to_owned()))?;
             let model = built_in.procedural();
-            let pace = Pace::new(model.seconds(&input) * speed, &queue.stop);
+            let pace = Pace::new(model.seconds(&input) * speed, stop.flag());
             let made = model.make(&Job {
                 progress: &|fraction| pace.reach(fraction),
                 open: &open_output(outputs),
@@ -117,18 +159,21 @@ pub fn work(context: &WorkerContext, queue: &Queue, turn: &Turn) -> Result<(), R
         // A server or a program may repeat its input in its message.
         .map_err(|ended| ended.map_text(|text| secrets.hide_in(text)));
     let is_last_attempt = || limit.is_some_and(|limit| turn.is_last_attempt(Instant::now(), limit));
+    let fail = |message: &str, failure| Ok(fail(context, stop.flag(), turn, message, failure));
     match made {
+        // The files of a canceled task are not saved.
+        Ok(_) if stop.is_canceled() => Ok(Attempt::Superseded),
         Ok(artifacts) => {
             let paths = match remote {
                 // Another run might cost money again: keep the output until there is space for it.
-                Some(_) => write_with_retries(&queue.stop, id, || outputs.save(id, &artifacts)),
+                Some(_) => write_with_retries(stop.flag(), id, || outputs.save(id, &artifacts)),
                 None => Some(outputs.save(id, &artifacts)?),
             };
-            if let Some(paths) = paths {
-                let bytes = artifacts.iter().map(|file| file.bytes.len() as u64).sum();
-                complete(context, queue, turn, &paths, bytes);
-            }
-            Ok(())
+            let Some(paths) = paths else {
+                return Ok(Attempt::Ended);
+            };
+            let bytes = artifacts.iter().map(|file| file.bytes.len() as u64).sum();
+            Ok(complete(context, stop.flag(), turn, &paths, bytes))
         }
         // The process that received the answer may still be fetching its files.
         Err(Ended::Failed(error))
@@ -136,59 +181,66 @@ pub fn work(context: &WorkerContext, queue: &Queue, turn: &Turn) -> Result<(), R
         {
             Err(RetryableError::Model(error))
         }
-        Err(Ended::Failed(message)) => {
-            fail(context, queue, turn, &message, Failed::Permanent);
-            Ok(())
-        }
+        Err(Ended::Failed(message)) => fail(&message, Failed::Permanent),
         Err(Ended::Unknown(_)) if order.is_sender_alive && !is_last_attempt() => {
             let error = "Another process has sent the task, and may be waiting for the answer: it may have been made and paid for.";
             Err(RetryableError::Model(error.into()))
         }
-        Err(Ended::Unknown(message)) => {
-            fail(context, queue, turn, &message, Failed::UnlessResult);
-            Ok(())
-        }
+        Err(Ended::Unknown(message)) => fail(&message, Failed::UnlessResult),
         Err(Ended::Retry(error)) => match limit {
             Some(limit) if is_last_attempt() => {
-                fail(
-                    context,
-                    queue,
-                    turn,
-                    &time_limit_message(limit, Some(&error)),
-                    Failed::UnlessResult,
-                );
-                Ok(())
+                let message = time_limit_message(limit, Some(&error));
+                fail(&message, Failed::UnlessResult)
             }
             _ => Err(RetryableError::Model(error)),
         },
         Err(Ended::Blocked(error)) => Err(RetryableError::Blocked(error)),
-        Err(Ended::Stopped) => Ok(()),
+        Err(Ended::Stopped) => Ok(Attempt::Ended),
     }
 }
 
 /// Stores that the task is completed. Retries only this write; if the service stops first, the next start finds
 /// the files.
-fn complete(context: &WorkerContext, queue: &Queue, turn: &Turn, paths: &[String], bytes: u64) {
-    let id = &turn.id;
-    let write = || context.store.complete(id, paths, bytes);
-    if write_with_retries(&queue.stop, id, write).is_some() {
-        context
-            .metrics
-            .count_ended(&turn.model, &StatusWord::Completed);
-    }
+fn complete(
+    context: &WorkerContext,
+    stop: &Stop,
+    turn: &Turn,
+    paths: &[String],
+    bytes: u64,
+) -> Attempt {
+    let write = || context.store.complete(&turn.id, paths, bytes);
+    ended(context, stop, turn, &StatusWord::Completed, write)
 }
 
 /// Stores that the task has failed, with retries until that works or the service stops.
-fn fail(context: &WorkerContext, queue: &Queue, turn: &Turn, message: &str, failure: Failed) {
-    let id = &turn.id;
+fn fail(
+    context: &WorkerContext,
+    stop: &Stop,
+    turn: &Turn,
+    message: &str,
+    failure: Failed,
+) -> Attempt {
     // A server or a program may send a NUL, which PostgreSQL can't store in text.
     let message = message.replace('\0', "");
-    let write = || context.store.fail(id, &message, failure);
-    if write_with_retries(&queue.stop, id, write).is_some() {
-        context
-            .metrics
-            .count_ended(&turn.model, &StatusWord::Failed);
+    let write = || context.store.fail(&turn.id, &message, failure);
+    ended(context, stop, turn, &StatusWord::Failed, write)
+}
+
+/// Stores the end of a task with `write`, which returns whether the task had not ended before, and counts it.
+fn ended(
+    context: &WorkerContext,
+    stop: &Stop,
+    turn: &Turn,
+    status: &StatusWord,
+    write: impl FnMut() -> Result<bool, StoreError>,
+) -> Attempt {
+    let Some(is_stored) = write_with_retries(stop, &turn.id, write) else {
+        return Attempt::Ended;
+    };
+    if is_stored {
+        context.metrics.count_ended(&turn.model, status);
     }
+    Attempt::of(is_stored)
 }
 
 /// Retries a write until it works. Returns `None` when the service stops.

@@ -36,11 +36,13 @@ pub const RELEASE_JOBS: &str = "WITH given AS (
      SELECT pg_notify('apalis::job::insert',
          json_build_object('job_type', job_type, 'id', id)::text) FROM given";
 
-/// Gives a new job number to each unfinished task from before $1 whose job is not in the queue. Skips tasks that wait
-/// for a turn at a process with a heartbeat within $2 seconds.
+/// Gives a new job number to each unfinished task from before $1 whose job is not in the queue, and to canceled tasks
+/// that no process has stopped at their model, from 40 s to 10 minutes before $1. Skips tasks that wait for a turn at a
+/// process with a heartbeat within $2 seconds.
 pub const WITHOUT_JOB: &str = "WITH lost AS (
          SELECT seq FROM task
-         WHERE finished_ms IS NULL AND created_ms < $1 AND NOT EXISTS (
+         WHERE (finished_ms IS NULL OR canceled = 1
+             AND finished_ms BETWEEN $1 - 600000 AND $1 - 40000) AND created_ms < $1 AND NOT EXISTS (
              SELECT 1 FROM apalis.jobs
              WHERE job_type IN ('here', category || '/' || subcategory)
              AND idempotency_key = task.id || ':' || task.job
@@ -50,6 +52,7 @@ pub const WITHOUT_JOB: &str = "WITH lost AS (
              SELECT FROM turn WHERE turn.task = task.id
              AND (since > now() - interval '10 s' OR process IS NULL AND EXISTS (
                  SELECT FROM turn AS other
+                 JOIN task AS running ON running.id = other.task AND running.finished_ms IS NULL
                  JOIN apalis.workers ON position(other.process IN workers.id) > 0
                  WHERE other.uid = turn.uid AND last_seen > now() - make_interval(secs => $2)
              ))

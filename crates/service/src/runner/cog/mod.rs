@@ -17,7 +17,7 @@ use super::collected::Collected;
 use super::fetch::fetch;
 use super::file::{self, to_data_uri};
 use super::http::{CallError, Client, Reply};
-use super::{Run, Runner};
+use super::{Run, Runner, Stopped};
 use crate::model::Ended;
 use crate::outputs::Artifact;
 
@@ -161,10 +161,14 @@ impl Container {
     }
 
     fn cancel(&self, run: &Run<'_>) {
-        let url = format!("{}/predictions/{}/cancel", self.address, run.id);
-        if let Err(error) = self.client.json("POST", &url, &[], &json!({}), SHORT) {
+        if let Err(error) = self.request_cancel(run.id) {
             tracing::warn!("task {}: can't cancel: {error}", run.id);
         }
+    }
+
+    fn request_cancel(&self, id: &str) -> Result<Reply, CallError> {
+        let url = format!("{}/predictions/{id}/cancel", self.address);
+        self.client.json("POST", &url, &[], &json!({}), SHORT)
     }
 
     fn input(&self, run: &Run<'_>) -> Result<Map<String, Value>, Ended> {
@@ -260,6 +264,15 @@ impl Runner for Container {
                 }
                 _ => return Err(run.defer(reply.reason(), reply.retry_after)),
             }
+        }
+    }
+
+    fn stop(&self, id: &str) -> Result<Stopped, String> {
+        let reply = self.request_cancel(id).map_err(|error| error.to_string())?;
+        match reply.status {
+            200..=299 => Ok(Stopped::Yes),
+            404 => Ok(Stopped::Unknown),
+            _ => Err(reply.reason()),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The tables of a SQLite database.
 
 /// The migrations, one for each schema version; a database runs those it lacks.
-pub const MIGRATIONS: [&str; 8] = [
+pub const MIGRATIONS: [&str; 9] = [
     "CREATE TABLE task (
          seq INTEGER PRIMARY KEY,
          id TEXT NOT NULL UNIQUE,
@@ -94,4 +94,7 @@ pub const MIGRATIONS: [&str; 8] = [
          UPDATE usage SET bytes = bytes - OLD.bytes WHERE uid = OLD.owner;
          DELETE FROM usage WHERE uid = OLD.owner AND bytes <= 0;
      END;",
+    // 1: canceled, and the model may still run the task; 2: canceled and stopped.
+    "ALTER TABLE task ADD COLUMN canceled INTEGER NOT NULL DEFAULT 0;
+     CREATE INDEX task_stopping ON task (seq) WHERE canceled = 1;",
 ];

@@ -41,7 +41,8 @@ fn tasks_are_unchanged_after_the_database_is_reopened() {
     let done = store.progress("a").unwrap().unwrap();
     assert_eq!(done.status, StatusWord::Completed);
     assert_eq!(done.output, ["a/0.png"]);
-    let order = store.order("a").unwrap().unwrap();
+    assert_eq!(store.order("a").unwrap(), None, "the task has ended");
+    let order = store.order("b").unwrap().unwrap();
     assert_eq!(order.model, ModelId::new("image", "strata"));
     assert_eq!(order.input["seed"], json!(u64::MAX), "seeds stay exact");
     assert_eq!(store.progress("d").unwrap(), None);
@@ -60,6 +61,58 @@ fn an_ended_task_does_not_change() {
         (task.status, task.error),
         (StatusWord::Failed, Some("no".into()))
     );
+}
+
+#[test]
+fn only_the_first_end_of_a_task_is_stored() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("t");
+    let store = open(&path).unwrap();
+    for id in ["waiting", "running", "sent", "done"] {
+        store.insert(&task(id), None).unwrap();
+    }
+    for id in ["running", "sent", "done"] {
+        assert!(store.set_processing(id).unwrap());
+    }
+    assert!(store.set_sent("sent", false).unwrap());
+    assert!(store.complete("done", &["done/0.png".into()], 7).unwrap());
+    for (id, is_canceled) in [
+        ("waiting", true),
+        ("running", true),
+        ("sent", false),
+        ("done", false),
+        ("none", false),
+    ] {
+        assert_eq!(store.cancel(id).unwrap(), is_canceled, "{id}");
+        assert!(!store.cancel(id).unwrap(), "{id}, the second time");
+        assert_eq!(
+            store.is_stopping(id).unwrap(),
+            id == "running",
+            "only a task that has begun has to be stopped: {id}"
+        );
+    }
+    for id in ["waiting", "running"] {
+        assert!(!store.set_processing(id).unwrap());
+        assert!(!store.set_sent(id, true).unwrap());
+        assert!(!store.complete(id, &["x/0.png".into()], 7).unwrap());
+        assert!(!store.fail(id, "no", Failed::Permanent).unwrap());
+        let found = store.progress(id).unwrap().unwrap();
+        assert_eq!(found.status, StatusWord::Failed);
+        assert_eq!(
+            (found.error.as_deref(), found.canceled),
+            (Some("Canceled"), true)
+        );
+    }
+    drop(store);
+    let store = open(&path).unwrap();
+    let resumed = |store: &Sqlite| {
+        let tasks = store.unfinished().unwrap().into_iter();
+        tasks.map(|task| task.id).collect::<Vec<_>>()
+    };
+    assert_eq!(resumed(&store), ["running", "sent"]);
+    store.set_stopped("running").unwrap();
+    assert_eq!(resumed(&store), ["sent"]);
+    assert!(store.progress("running").unwrap().unwrap().canceled);
 }
 
 #[test]
@@ -298,10 +351,7 @@ fn secrets_of_ended_tasks_are_in_no_file() {
             } else {
                 store.fail(&id, "no", Failed::Permanent).unwrap();
             }
-            assert_eq!(
-                store.order(&id).unwrap().unwrap().secrets,
-                Secrets::default()
-            );
+            assert_eq!(store.order(&id).unwrap(), None);
         }
         assert_eq!(found(round), Vec::<usize>::new());
     }

@@ -1,0 +1,172 @@
+//! Stops canceled tasks: in the queue, in this process's threads, and at their models.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use atelier_contract::ModelId;
+
+use super::WorkerContext;
+use super::queue::Queue;
+use super::retryable_error::RetryableError;
+use crate::runner::Stopped;
+use crate::turns::Turn;
+
+/// How often a process checks whether another process has canceled its tasks.
+const WATCH: Duration = Duration::from_millis(500);
+
+/// How long a model is called to stop a task.
+const GIVE_UP: Duration = Duration::from_secs(30);
+
+/// The pauses between these calls: the first one, and the longest.
+const PAUSES: [Duration; 2] = [Duration::from_millis(500), Duration::from_secs(5)];
+
+/// The number of replies that the model does not know the task, after which it does not run. An earlier one may have
+/// overtaken the request that starts the task.
+const MAX_UNKNOWN: u32 = 6;
+
+/// Stops canceled tasks. The store has ended them before.
+pub struct Canceler {
+    context: WorkerContext,
+    queue: Arc<Queue>,
+    /// The tasks that their models may still run. Each model with tasks has a thread that stops them.
+    stopping: Mutex<HashMap<ModelId, Vec<Stopping>>>,
+}
+
+/// A canceled task that its model may still run.
+struct Stopping {
+    id: String,
+    since: Instant,
+    /// The number of replies that the model does not know it.
+    unknown: u32,
+}
+
+impl Canceler {
+    pub fn new(context: WorkerContext, queue: Arc<Queue>) -> Self {
+        Self {
+            context,
+            queue,
+            stopping: Mutex::default(),
+        }
+    }
+
+    /// Stops the run of a canceled task, or removes its waiting turn. Does nothing if this process does not have it.
+    pub fn cancel(self: &Arc<Self>, id: &str) {
+        let Some(turn) = self.queue.cancel(id) else {
+            return;
+        };
+        self.queue.release_turn(&turn);
+        // An earlier attempt may still run at the model, or have saved files.
+        if self.context.store.is_stopping(id).unwrap_or(true) {
+            self.stop_later(turn);
+        }
+    }
+
+    /// Starts to check for tasks of this process that another process has canceled.
+    pub fn watch(self: &Arc<Self>) {
+        let canceler = self.clone();
+        std::thread::spawn(move || {
+            while !canceler.queue.stop.is_set_within(WATCH) {
+                let ids: Vec<String> = {
+                    let turns = canceler.queue.lock();
+                    turns.end_notifiers.keys().cloned().collect()
+                };
+                if ids.is_empty() {
+                    continue;
+                }
+                match canceler.context.store.canceled_of(&ids) {
+                    Ok(canceled) => canceled.iter().for_each(|id| canceler.cancel(id)),
+                    Err(error) => tracing::warn!("can't check for canceled tasks: {error}"),
+                }
+            }
+        });
+    }
+
+    /// Stops a task at its model and deletes its files, on another thread, if it is canceled.
+    pub fn stop_later(self: &Arc<Self>, turn: Turn) {
+        let Turn { id, model, .. } = turn;
+        let task = Stopping {
+            id,
+            since: Instant::now(),
+            unknown: 0,
+        };
+        let mut stopping = self.lock();
+        if let Some(tasks) = stopping.get_mut(&model) {
+            if tasks.iter().all(|known| known.id != task.id) {
+                tasks.push(task);
+            }
+            return;
+        }
+        stopping.insert(model.clone(), vec![task]);
+        let canceler = self.clone();
+        std::thread::spawn(move || canceler.stop_all_of(&model));
+    }
+
+    /// Stops the tasks of a model, until none is left or the service stops; the next start continues then.
+    fn stop_all_of(&self, model: &ModelId) {
+        let [mut pause, longest] = PAUSES;
+        loop {
+            let mut tasks = std::mem::take(self.lock().entry(model.clone()).or_default());
+            tasks.retain_mut(|task| {
+                self.try_stop(task, model).unwrap_or_else(|error| {
+                    tracing::error!("task {:.8}…: {error}", task.id);
+                    true
+                })
+            });
+            let mut stopping = self.lock();
+            let left = stopping.entry(model.clone()).or_default();
+            left.extend(tasks);
+            if left.is_empty() {
+                stopping.remove(model);
+                return;
+            }
+            drop(stopping);
+            if self.queue.stop.is_set_within(pause) {
+                return;
+            }
+            pause = (pause * 2).min(longest);
+        }
+    }
+
+    /// Stops a task at its model and deletes its files, if it is canceled. Returns whether to try again.
+    ///
+    /// # Errors
+    ///
+    /// The store or the outputs don't respond.
+    fn try_stop(&self, task: &mut Stopping, model: &ModelId) -> Result<bool, RetryableError> {
+        let WorkerContext { store, outputs, .. } = &self.context;
+        let id = &task.id;
+        if store.progress(id)?.is_none_or(|found| !found.canceled) {
+            return Ok(false);
+        }
+        outputs.remove(id)?;
+        if !store.is_stopping(id)? {
+            return Ok(false);
+        }
+        let remote = self.context.models.remote(model);
+        match remote.map_or(Ok(Stopped::Yes), |remote| remote.stop(id)) {
+            Ok(Stopped::Yes) => {}
+            Ok(Stopped::Unknown) => {
+                task.unknown += 1;
+                if task.unknown < MAX_UNKNOWN {
+                    return Ok(true);
+                }
+            }
+            Err(error) if task.since.elapsed() < GIVE_UP => {
+                tracing::debug!("task {id:.8}… is not stopped yet: {error}");
+                return Ok(true);
+            }
+            Err(error) => {
+                tracing::warn!(
+                    "task {id:.8}… is canceled, but may still run at its model: {error}"
+                );
+            }
+        }
+        store.set_stopped(id)?;
+        Ok(false)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<ModelId, Vec<Stopping>>> {
+        self.stopping.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
