@@ -263,7 +263,7 @@ test_lint() {
 }
 
 test_native() {
-  nextest "native tests" "package(/^atelier-(contract|engine|procedural|service|studio)$/)"
+  nextest "native tests" "package(/^atelier-(contract|engine|metadata|procedural|service|studio)$/)"
 }
 
 # The tests run in a page, and call the real service and the fault proxy in front of it. The addresses of these are compiled
@@ -460,7 +460,7 @@ test_budget() {
 
 # The packages of all native and end-to-end tests, and of the programs that they start. Always the same selection, because
 # another one enables other features and causes a new build.
-test_packages=(-p atelier-contract -p atelier-engine -p atelier-procedural -p atelier-service -p atelier-studio -p atelier-end-to-end)
+test_packages=(-p atelier-contract -p atelier-engine -p atelier-metadata -p atelier-procedural -p atelier-service -p atelier-studio -p atelier-end-to-end)
 
 # Builds the tests, once per run.
 build_tests() {

@@ -22,6 +22,7 @@ use crate::openai_images::waits::Waits;
 use crate::outputs::Outputs;
 use crate::private;
 use crate::readiness::Readiness;
+use crate::recipe::Recipes;
 use crate::routes;
 use crate::runner::{Remote, watch};
 use crate::sample::Samples;
@@ -84,6 +85,7 @@ impl App {
             metrics: metrics.clone(),
             speed: config.speed,
             draw_scale: config.draw_scale,
+            recipes: Recipes::new(config),
         };
         // The models are checked before the first task and the first request.
         watch::check_all(&remotes);

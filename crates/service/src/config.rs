@@ -16,7 +16,7 @@ use values::{
 
 mod values;
 
-pub use values::{ANY, UploadLimit};
+pub use values::{ANY, Switch, UploadLimit};
 
 // The options of the service, and of commands such as `doctor` that check them. This is not a doc comment, because
 // clap would show that instead of the descriptions of the program and its commands.
@@ -99,6 +99,11 @@ pub struct Config {
     /// drawn about sixteen times faster.
     #[arg(long, value_name = "F", value_parser = parse_draw_scale, default_value = "1.0")]
     pub draw_scale: f64,
+
+    /// Write the prompt, the other inputs without secrets, the model and the time into output files,
+    /// and mark them as computed or generated.
+    #[arg(long, value_enum, value_name = "SWITCH", default_value = "on")]
+    pub embed_recipe: Switch,
 
     /// The maximum number of concurrently running tasks of one uid.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]

@@ -11,7 +11,7 @@ use bytesize::ByteSize;
 
 use crate::app::check_access;
 use crate::backend;
-use crate::config::Config;
+use crate::config::{Config, Switch};
 use crate::connections::{self, Bounds};
 use crate::model_file;
 use crate::outputs::{MIN_FREE_BYTES, free_bytes};
@@ -89,6 +89,7 @@ pub fn examine(config: &Config) -> Vec<Finding> {
     let mut found = data(&config.data);
     found.extend(outputs(config));
     found.push(uploads(config));
+    found.push(recipes(config));
     found.push(match &config.database {
         Some(url) => shared_database(url),
         None => database(&config.data.join("tasks.sqlite")),
@@ -193,6 +194,16 @@ fn uploads(config: &Config) -> Finding {
             "uploads",
             format!("files of up to {}", ByteSize(most).display().si()),
         ),
+    }
+}
+
+fn recipes(config: &Config) -> Finding {
+    match config.embed_recipe {
+        Switch::On => ok(
+            "recipes",
+            "output files contain their inputs, without secrets",
+        ),
+        Switch::Off => ok("recipes", "off"),
     }
 }
 

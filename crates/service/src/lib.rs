@@ -41,6 +41,7 @@ pub mod picture;
 pub mod private;
 pub mod python;
 pub mod readiness;
+pub mod recipe;
 pub mod routes;
 pub mod runner;
 pub mod sample;

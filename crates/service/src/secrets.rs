@@ -69,6 +69,30 @@ impl Secrets {
             .iter()
             .fold(hidden, |text, form| hide_prefix(&text, form))
     }
+
+    /// Hides the secrets in all texts of an input that does not contain them as parameters: a user may have typed one into
+    /// the prompt, too.
+    pub fn hide_in_values(&self, input: Map<String, Value>) -> Map<String, Value> {
+        if self.0.is_empty() {
+            return input;
+        }
+        let fields = input.into_iter();
+        fields
+            .map(|(name, value)| (name, self.hide_in_value(value)))
+            .collect()
+    }
+
+    fn hide_in_value(&self, value: Value) -> Value {
+        match value {
+            Value::String(text) => self.hide_in(&text).into(),
+            Value::Array(items) => {
+                let items = items.into_iter();
+                items.map(|item| self.hide_in_value(item)).collect()
+            }
+            Value::Object(fields) => self.hide_in_values(fields).into(),
+            other => other,
+        }
+    }
 }
 
 impl fmt::Debug for Secrets {

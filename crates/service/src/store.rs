@@ -41,6 +41,8 @@ pub struct Order {
     /// Without the secret parameters.
     pub input: Map<String, Value>,
     pub secrets: Secrets,
+    /// The time of creation, in milliseconds since 1970.
+    pub created: i64,
     /// Whether the task may have been sent to its model's server, by this process or an earlier one.
     pub sent: bool,
     /// Whether another live process has sent the task, and may be waiting for the response.

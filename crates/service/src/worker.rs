@@ -11,6 +11,7 @@ use crate::metrics::{Load, Metrics};
 use crate::model::Stop;
 use crate::models::Models;
 use crate::outputs::Outputs;
+use crate::recipe::Recipes;
 use crate::runner::Remote;
 use crate::store::{Store, StoreError};
 use crate::turns::Turn;
@@ -41,6 +42,8 @@ pub struct WorkerContext {
     pub speed: f64,
     /// Multiplies the sides of the pictures and films that the built-in models draw, above 0 to 1.
     pub draw_scale: f64,
+    /// Writes how they were made into output files; `None` if that is off.
+    pub recipes: Option<Recipes>,
 }
 
 /// The limits of one owner; `None` means no limit.

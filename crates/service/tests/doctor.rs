@@ -45,7 +45,7 @@ fn a_missing_directory_is_ok_and_is_not_created() {
     let (succeeds, text) = doctor(&data, &FREE);
     assert!(succeeds, "{text}");
     for part in [
-        "data", "disk", "uploads", "database", "access", "address", "clock",
+        "data", "disk", "uploads", "recipes", "database", "access", "address", "clock",
     ] {
         assert!(line(&text, part).starts_with("ok "), "{text}");
     }

@@ -162,6 +162,19 @@ fn the_node_pack_is_a_package_with_a_workflow_for_each_node() {
     python("proof_pack.py", &server, &Value::Null);
 }
 
+#[test]
+fn other_programs_read_the_recipes_in_files() {
+    let server = Server::start(&["--speed", "0", "--draw-scale", "0.25"]);
+    let input = json!({"prompt": "a fox, ÄÖ", "seed": 7});
+    let models = [("image", "strata"), ("video", "silk"), ("audio", "reverie")];
+    let files = models.map(|model| {
+        let output = server.output(model, input.clone());
+        (format!("{}/{}", model.0, model.1), output[0].clone().into())
+    });
+    let files: Map<String, Value> = files.into_iter().collect();
+    python("proof_recipes.py", &server, &files.into());
+}
+
 /// Runs the nodes in ComfyUI itself; COMFYUI_DIR is the path of a checkout: `./dev test comfyui`.
 #[test]
 #[ignore = "needs a checkout of ComfyUI with its requirements: several gigabytes"]

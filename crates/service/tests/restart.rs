@@ -8,17 +8,20 @@ use support::{STRATA, Server, cluster, request};
 /// Options that make tasks slow enough to be interrupted on any machine.
 const SLOW: [&str; 4] = ["--speed", "20", "--workers", "1"];
 
+/// Options without which files of different tasks differ.
+const PLAIN: [&str; 2] = ["--embed-recipe", "off"];
+
 #[test]
 fn tasks_survive_a_killed_process() {
     let data = tempfile::tempdir().unwrap();
-    let mut server = Server::start_on(data.path(), &SLOW);
+    let mut server = Server::start_on(data.path(), &[&SLOW[..], &PLAIN].concat());
     let running = server.generate(STRATA, json!({"prompt": "a", "seed": 1}));
     let waiting = server.generate(STRATA, json!({"prompt": "b"}));
     // Only the log shows that a task runs.
     server.await_log("begins");
     server.kill();
 
-    let server = Server::start_on(data.path(), &["--speed", "0"]);
+    let server = Server::start_on(data.path(), &[&["--speed", "0"][..], &PLAIN].concat());
     for task in [&running, &waiting] {
         assert_eq!(server.wait(task)["status"], "completed");
         let output = &server.post("/v2/response", task).json()["data"]["output"];

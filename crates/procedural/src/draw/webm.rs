@@ -5,6 +5,9 @@
 
 use image_webp::{ColorType, EncoderParams, WebPEncoder};
 
+/// The size of the padding at the start of a file, in bytes: space for an index that refers to tags at the end.
+const INDEX_BYTES: usize = 26;
+
 /// A video that is being encoded.
 #[derive(Debug)]
 pub struct Film {
@@ -54,13 +57,14 @@ impl Film {
         // The cues precede the clusters and contain their positions, so the size of the cues must be known first.
         // Fixed-width numbers make it independent of the positions.
         let length = cues(&clusters, &vec![0; clusters.len()]).len();
-        let mut position = (info.len() + tracks.len() + length) as u64;
+        let padding = element(0xEC, &[vec![0; INDEX_BYTES - 9]]);
+        let mut position = (padding.len() + info.len() + tracks.len() + length) as u64;
         let mut positions = Vec::new();
         for cluster in &clusters {
             positions.push(position);
             position += cluster.element.len() as u64;
         }
-        let mut segment = vec![info, tracks, cues(&clusters, &positions)];
+        let mut segment = vec![padding, info, tracks, cues(&clusters, &positions)];
         segment.extend(clusters.into_iter().map(|cluster| cluster.element));
 
         let mut file = header();

@@ -5,6 +5,7 @@ use std::time::Duration;
 use axum::http::Uri;
 use axum::http::uri::Authority;
 use bytesize::ByteSize;
+use clap::ValueEnum;
 
 /// Matches every name.
 pub const ANY: &str = "*";
@@ -54,6 +55,14 @@ pub fn parse_size(text: &str) -> Result<u64, String> {
         Ok(ByteSize(bytes)) if (1..=10_u64.pow(18)).contains(&bytes) => Ok(bytes),
         _ => Err("a size, such as 500MB or 2GiB".into()),
     }
+}
+
+/// The value of an option that is on or off.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum Switch {
+    #[default]
+    On,
+    Off,
 }
 
 /// The value of `--upload-limit`.

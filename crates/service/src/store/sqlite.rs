@@ -215,21 +215,23 @@ impl Store for Sqlite {
         let found = self.with(|connection| {
             connection
                 .prepare_cached(
-                    "SELECT category, subcategory, input, sent_ms IS NOT NULL, secret
+                    "SELECT category, subcategory, input, sent_ms IS NOT NULL, secret, created_ms
                      FROM task JOIN input USING (seq) LEFT JOIN secret USING (seq)
                      WHERE id = ?1 AND finished_ms IS NULL",
                 )?
                 .query_row([id], |row| {
                     let model = ModelId::new(row.get::<_, String>(0)?, row.get::<_, String>(1)?);
                     let secrets: Option<String> = row.get(4)?;
-                    Ok((model, row.get::<_, String>(2)?, row.get(3)?, secrets))
+                    let (sent, created) = (row.get(3)?, row.get(5)?);
+                    Ok((model, row.get::<_, String>(2)?, sent, secrets, created))
                 })
                 .optional()
         })?;
         // Parses the input after the connection is unlocked.
-        Ok(found.map(|(model, input, sent, secrets)| Order {
+        Ok(found.map(|(model, input, sent, secrets, created)| Order {
             model,
             sent,
+            created,
             secrets: Secrets::from_stored(secrets.as_deref()),
             is_sender_alive: false,
             input: match json(&input) {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use atelier_contract::StatusWord;
+use atelier_metadata::DigitalSourceType;
 use atelier_procedural::Job;
 
 use super::WorkerContext;
@@ -15,6 +16,7 @@ use super::retryable_error::RetryableError;
 use crate::model::{Ended, Pace, RunStop, Stop};
 use crate::models::open_output;
 use crate::outputs::Artifact;
+use crate::recipe::Made;
 use crate::runner::{Run, time_limit_message};
 use crate::secrets::Secrets;
 use crate::store::{Failed, Order, StoreError};
@@ -91,8 +93,11 @@ fn attempt(
         model,
         mut input,
         secrets,
+        created,
         ..
     } = order;
+    // The input without secrets, for the recipe.
+    let mut public_input = input.clone();
     secrets.add_to(&mut input);
     if let Some(paths) = outputs.saved(id)? {
         let bytes = outputs.bytes_of(id);
@@ -103,7 +108,7 @@ fn attempt(
         return Ok(fail(context, stop, turn, NOT_OFFERED, Failed::Permanent));
     };
     // Includes secrets that were accepted before their parameter was marked as secret.
-    let secrets = secrets.merge(Secrets::take_from(&mut input.clone(), &model.schema()));
+    let secrets = secrets.merge(Secrets::take_from(&mut public_input, &model.schema()));
     let remote = models.remote(&turn.model);
     let limit = remote.map(|remote| remote.time_limit());
     let now = Instant::now();
@@ -163,7 +168,24 @@ fn attempt(
     match made {
         // The files of a canceled task are not saved.
         Ok(_) if stop.is_canceled() => Ok(Attempt::Superseded),
-        Ok(artifacts) => {
+        Ok(mut artifacts) => {
+            if let Some(recipes) = &context.recipes {
+                recipes.write_into(
+                    &mut artifacts,
+                    &Made {
+                        task: id,
+                        model: &turn.model,
+                        input: &secrets.hide_in_values(public_input),
+                        created,
+                        is_remote: remote.is_some(),
+                        source: match remote {
+                            None => Some(DigitalSourceType::AlgorithmicMedia),
+                            Some(remote) if remote.is_program() => None,
+                            Some(_) => Some(DigitalSourceType::TrainedAlgorithmicMedia),
+                        },
+                    },
+                );
+            }
             let paths = match remote {
                 // Another run might cost money again: keep the output until there is space for it.
                 Some(_) => write_with_retries(stop.flag(), id, || outputs.save(id, &artifacts)),

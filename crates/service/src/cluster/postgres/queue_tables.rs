@@ -9,7 +9,7 @@ pub const ORDER: &str = "SELECT category, subcategory, input, sent_ms IS NOT NUL
          coalesce(sent_by <> $2, FALSE) AND EXISTS (SELECT FROM apalis.workers
              WHERE position(sent_by IN workers.id) > 0
              AND last_seen > now() - make_interval(secs => $3)),
-         (SELECT secret FROM secret WHERE task = $1)
+         (SELECT secret FROM secret WHERE task = $1), created_ms
      FROM task WHERE id = $1 AND finished_ms IS NULL";
 
 /// Counts the tasks of owner $1 other than $2 that have a turn at a process with a heartbeat within $3 seconds.

@@ -32,6 +32,7 @@ pub fn order(db: &Postgres, id: &str) -> Result<Option<Order>, StoreError> {
             sent: row.get(3),
             is_sender_alive: row.get(4),
             secrets: Secrets::from_stored(row.get(5)),
+            created: row.get(6),
         }))
     })
 }
