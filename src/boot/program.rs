@@ -18,7 +18,8 @@ use crate::view::models::{card_extras, card_keys, first_picture, list_note};
 use crate::view::parts::deferred::deferred;
 use crate::view::shell;
 use crate::view::shell::{
-    commands, deferred_dialogs, dialogs, notice_list, scroll_restoration, shortcuts, status,
+    commands, deferred_dialogs, dialogs, dropped_file, notice_list, scroll_restoration, shortcuts,
+    status,
 };
 
 /// The maximum time that a reload waits for replies to requests, in milliseconds: longer than a reply can take.
@@ -100,6 +101,7 @@ fn begin() {
     card_keys::listen();
     scroll_restoration::listen();
     shortcuts::listen(contexts.navigation);
+    dropped_file::listen(contexts.navigation);
     tab_title::follow(contexts);
     offline::begin();
 }

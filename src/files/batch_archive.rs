@@ -12,6 +12,7 @@ use atelier_studio::form::control;
 use atelier_studio::history::manifest::recipes::Recipes;
 use atelier_studio::history::manifest::{Manifest, ManifestOutput};
 use atelier_studio::output::file_name;
+use atelier_studio::output::name_pattern::{NamePattern, NameValues, TakenNames};
 use atelier_studio::output::output_access::{MissingFileReason, MissingOutputs};
 use atelier_studio::text::calendar::Local;
 use futures::stream::{self, LocalBoxStream, StreamExt};
@@ -19,11 +20,15 @@ use web_sys::Blob;
 
 use crate::browser::archive::ArchiveWriter;
 use crate::browser::clock;
-use crate::files::output_file;
+use crate::files::{metadata, output_file};
 use crate::runner::Runner;
+use crate::state::file_settings::FileSettings;
 
 /// The maximum number of outputs fetched at the same time.
 const CONCURRENCY: usize = 4;
+
+/// The names of the manifests in the archive of a batch.
+const MANIFESTS: [&str; 2] = ["manifest.json", "manifest.csv"];
 
 /// An output to be packed.
 struct PendingOutput {
@@ -56,6 +61,20 @@ impl PendingOutput {
         file_name::in_archive(self.index + 1, items, title, self.n, &extension)
     }
 
+    /// Returns the file name by the user's pattern. `total`: the number of items or outputs.
+    async fn name_by(
+        &self,
+        pattern: &NamePattern,
+        taken: &mut TakenNames,
+        task: &Task,
+        total: usize,
+        file: &Blob,
+    ) -> String {
+        let extension = output_file::extension(file, &self.url, self.kind).await;
+        let values = NameValues::of(task, self.n, made_at(task), total);
+        pattern.unique_name(taken, &values, &extension)
+    }
+
     /// Returns the file name in an archive of selected outputs.
     async fn dated_name(
         &self,
@@ -74,6 +93,11 @@ impl PendingOutput {
         let settings = (&task.model, seed.as_deref());
         file_name::dated(taken, &created.day.iso(), settings, self.n, &extension)
     }
+}
+
+/// Returns when the outputs of a task were made.
+pub fn made_at(task: &Task) -> Local {
+    clock::local(task.finished.unwrap_or(task.created))
 }
 
 /// The number of outputs done, and their total.
@@ -125,13 +149,30 @@ pub async fn make(
     let mut packed = ArchiveWriter::default();
     let mut fetched = fetch_all(runner, pending, address);
     let (mut done, mut missing) = (0, MissingOutputs::default());
+    let pattern = FileSettings::read().pattern();
+    let mut taken = TakenNames::default();
+    for name in MANIFESTS {
+        taken.add(name);
+    }
     while let Some((pending, blob)) = fetched.next().await {
         let entry = match blob {
             Ok(blob) => {
-                let title = names.get(pending.index).unwrap_or(&pending.title);
-                let name = pending.name(size, title, &blob).await;
                 let task = tasks.get(pending.index).and_then(Option::as_ref);
-                let created = task.map(|task| clock::local(task.finished.unwrap_or(task.created)));
+                let created = task.map(made_at);
+                let title = names.get(pending.index).unwrap_or(&pending.title);
+                let by_pattern = pattern.as_ref().zip(task);
+                let name = match by_pattern {
+                    Some((pattern, task)) => {
+                        pending
+                            .name_by(pattern, &mut taken, task, size, &blob)
+                            .await
+                    }
+                    None => pending.name(size, title, &blob).await,
+                };
+                let blob = match task {
+                    Some(task) => metadata::with_inputs(blob, task).await,
+                    None => blob,
+                };
                 packed.add_with_time(&name, &blob, created).await?;
                 ManifestOutput::fetched(&pending.url, name)
             }
@@ -147,8 +188,9 @@ pub async fn make(
         done += 1;
         on_progress((done, total));
     }
-    packed.add_text("manifest.json", &manifest.to_json())?;
-    packed.add_text("manifest.csv", &manifest.to_csv())?;
+    let [json, csv] = MANIFESTS;
+    packed.add_text(json, &manifest.to_json())?;
+    packed.add_text(csv, &manifest.to_csv())?;
     Ok((packed.finish()?, missing))
 }
 
@@ -181,12 +223,22 @@ pub async fn pack(
     let mut fetched = fetch_all(runner, pending, address);
     let (mut done, mut missing) = (0, MissingOutputs::default());
     let (mut names, mut recipes) = (HashSet::new(), Recipes::default());
+    let mut taken = TakenNames::default();
+    let pattern = FileSettings::read().pattern();
     while let Some((pending, blob)) = fetched.next().await {
         let task = &outputs[pending.index].0;
         let output = match blob {
             Ok(blob) => {
-                let created = clock::local(task.finished.unwrap_or(task.created));
-                let name = pending.dated_name(&mut names, task, created, &blob).await;
+                let created = made_at(task);
+                let name = match &pattern {
+                    Some(pattern) => {
+                        pending
+                            .name_by(pattern, &mut taken, task, size, &blob)
+                            .await
+                    }
+                    None => pending.dated_name(&mut names, task, created, &blob).await,
+                };
+                let blob = metadata::with_inputs(blob, task).await;
                 packed.add_with_time(&name, &blob, Some(created)).await?;
                 ManifestOutput::fetched(&pending.url, name)
             }

@@ -8,19 +8,22 @@ use atelier_studio::history::history_file::{
     self, AccountNames, ExportedOutput, ImportResult, ImportedHistory, LocalContext, MANIFEST,
     Owner,
 };
+use atelier_studio::output::name_pattern::{NamePattern, NameValues, TakenNames};
 use atelier_studio::output::output_cache::{self, CachedOutput};
 use atelier_studio::text::plural::counted;
 use gloo_timers::future::TimeoutFuture;
-use leptos::prelude::{WithUntracked, untrack};
+use leptos::prelude::{GetUntracked, WithUntracked, untrack};
 use web_sys::Blob;
 
 use crate::browser::archive::{ArchiveReader, ArchiveWriter};
 use crate::browser::local::LocalStore;
 use crate::browser::{clock, file, location, peek, random};
+use crate::files::batch_archive::made_at;
 use crate::reactive::until::until;
 use crate::runner::Runner;
 use crate::state::batches::Batches;
 use crate::state::contexts::Contexts;
+use crate::state::file_settings::FileSettings;
 
 /// The maximum size of a manifest in bytes. It is read as a whole, and a larger one would not fit into the page's memory.
 const MAX_MANIFEST: u64 = 256 << 20;
@@ -65,6 +68,7 @@ pub async fn export(
     until(move || (runner.is_open() && Batches::new(all).is_read()).then_some(())).await;
     let mut packed = ArchiveWriter::default();
     let mut outputs = Vec::new();
+    let mut names = FileNames::new();
     if with_outputs {
         let copies = runner.copies().await;
         let copies = copies.map_err(|error| format!("This browser {}.", error.reason()))?;
@@ -73,13 +77,14 @@ pub async fn export(
             // The copy may have been evicted in the meantime.
             if let Some(blob) = runner.copy(&copy.key).await {
                 let head = peek::head_of(&blob).await;
-                let exported = ExportedOutput::of(copy, at + 1, &blob.type_(), &head);
+                let mut exported = ExportedOutput::of(copy, at + 1, &blob.type_(), &head);
+                names.apply(runner, &mut exported);
                 packed.add(&exported.file, &blob).await?;
                 outputs.push(exported);
             }
         }
     }
-    pack_stored(runner, &mut packed, &mut outputs).await?;
+    pack_stored(runner, &mut packed, &mut outputs, &mut names).await?;
     let manifest = untrack(|| {
         let batches = Batches::new(all).all();
         let account = all.session.account();
@@ -100,12 +105,51 @@ pub async fn export(
     packed.finish()
 }
 
+/// The names of the outputs in an exported file.
+struct FileNames {
+    /// `None` for numbers.
+    pattern: Option<NamePattern>,
+    taken: TakenNames,
+}
+
+impl FileNames {
+    fn new() -> Self {
+        Self {
+            pattern: FileSettings::read().pattern(),
+            taken: TakenNames::default(),
+        }
+    }
+
+    /// Names a file by the user's pattern, if there is one. A file whose task is gone gets a number.
+    fn apply(&mut self, runner: Runner, exported: &mut ExportedOutput) {
+        let Some(pattern) = &self.pattern else {
+            return;
+        };
+        let (path, extension) = exported
+            .file
+            .rsplit_once('.')
+            .unwrap_or((exported.file.as_str(), ""));
+        let (folder, number) = path.split_once('/').unwrap_or(("outputs", path));
+        let task = output_cache::parse_name(&exported.output);
+        let task = task.and_then(|(key, at)| Some((runner.task(&key)?.get_untracked(), at)));
+        let name = match task {
+            Some((task, at)) => {
+                let values = NameValues::of(&task, at + 1, made_at(&task), 1);
+                pattern.unique_name(&mut self.taken, &values, extension)
+            }
+            None => self.taken.unique(number, extension),
+        };
+        exported.file = format!("{folder}/{name}");
+    }
+}
+
 /// Packs the files of all outputs that were sent as data, each file once: the service may no longer have them, and the
 /// records of tasks don't contain them.
 async fn pack_stored(
     runner: Runner,
     packed: &mut ArchiveWriter,
     outputs: &mut Vec<ExportedOutput>,
+    names: &mut FileNames,
 ) -> Result<(), String> {
     let references = untrack(|| runner.with_tasks(history_file::stored_outputs));
     let mut files: HashMap<String, ExportedOutput> = HashMap::new();
@@ -122,7 +166,8 @@ async fn pack_stored(
                 shown: clock::now(),
             };
             let head = peek::head_of(&blob).await;
-            let exported = ExportedOutput::of(&copy, outputs.len() + 1, &blob.type_(), &head);
+            let mut exported = ExportedOutput::of(&copy, outputs.len() + 1, &blob.type_(), &head);
+            names.apply(runner, &mut exported);
             packed.add(&exported.file, &blob).await?;
             files.insert(url.clone(), exported);
         }

@@ -2,4 +2,5 @@
 
 pub mod batch_archive;
 pub mod history_file;
+pub mod metadata;
 pub mod output_file;

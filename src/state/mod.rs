@@ -5,6 +5,7 @@ pub mod batches;
 pub mod cached_models;
 pub mod catalog;
 pub mod contexts;
+pub mod file_settings;
 pub mod gallery;
 pub mod known_files;
 pub mod model_order;

@@ -29,6 +29,7 @@ use crate::reactive::boxed::{dynamic, effect, handler, memo, text, when};
 use crate::state::contexts::contexts;
 use crate::state::gallery::Gallery;
 use crate::view::parts::glyph::Glyph;
+use crate::view::shell::open_file;
 
 use filters::Filters;
 use grid::Grid;
@@ -91,6 +92,7 @@ pub fn GalleryPage() -> impl IntoView {
                             (found, _) => counted_many(found, "output"),
                         }
                     })></p>
+                {open_file::button()}
             </div>
             <p class="hint" hidden=is_hint_hidden>
                 "Outputs load from the service; their addresses may expire. "

@@ -3,6 +3,7 @@
 
 mod actions;
 pub mod comparison;
+mod credentials;
 mod measures;
 mod panel;
 mod player;

@@ -3,6 +3,7 @@
 mod draft;
 mod form_as_of;
 mod form_undo;
+pub mod from_file;
 mod head;
 mod input_json;
 mod loaded;

@@ -2,6 +2,7 @@ mod account;
 mod connection;
 mod connection_test;
 mod fields;
+mod files;
 mod generating;
 mod history;
 mod offline;
@@ -45,6 +46,7 @@ pub fn SettingsPage() -> impl IntoView {
                 {generating::generating(fields)}
             </div>
             <div class="settings">
+                {files::files()}
                 {output_cache::output_cache(fields)}
                 <history::HistoryFile />
                 <offline::Offline />

@@ -29,6 +29,8 @@ pub mod list;
 pub mod navigation;
 /// Files of outputs: their types, names, copies, thumbnails and waveforms.
 pub mod output;
+/// Recipes in the metadata of files, of Atelier and of other programs.
+pub mod recipe_file;
 /// Links and programs that repeat a submission.
 pub mod share;
 /// Data and messages that a page shows for a task or for related tasks.

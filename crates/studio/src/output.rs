@@ -5,6 +5,7 @@ pub mod download_name;
 pub mod expected_output;
 pub mod file_name;
 pub mod file_type;
+pub mod name_pattern;
 pub mod output_access;
 pub mod output_cache;
 pub mod thumbnail;

@@ -359,26 +359,12 @@ impl MediaField {
 }
 
 /// Takes a pasted file wherever the focus is on the page, until the owner is disposed. A paste of text into a text field is
-/// left to the browser. A file that is dropped next to a field is ignored.
+/// left to the browser.
 pub fn listen(fields: Vec<MediaField>) {
     if fields.is_empty() {
         return;
     }
     let options = EventListenerOptions::enable_prevent_default();
-    // Otherwise the browser would open a file that misses the field, and leave the page.
-    let listeners = ["dragover", "drop"].map(|name| {
-        EventListener::new_with_options(&document(), name, options, |event| {
-            let event = event.unchecked_ref::<DragEvent>();
-            let transfer = event.data_transfer();
-            if chosen::has_type(transfer.as_ref(), "Files") && !event.default_prevented() {
-                event.prevent_default();
-                if let Some(transfer) = transfer {
-                    transfer.set_drop_effect("none");
-                }
-            }
-        })
-    });
-    StoredValue::new_local(listeners);
     let listener = EventListener::new_with_options(&document(), "paste", options, move |event| {
         let Some(event) = event.dyn_ref::<ClipboardEvent>() else {
             return;

@@ -79,6 +79,11 @@ impl Measures {
         Some(format!("{width}px"))
     }
 
+    /// Returns the file size in bytes; tracked.
+    pub fn bytes(self) -> Option<u64> {
+        self.bytes.get()
+    }
+
     /// Returns a text such as `1024 × 768 · 12 s long · 1.3 MB`, without the parts that are unknown; tracked.
     pub fn text(self) -> String {
         let dimensions = self.dimensions.get();

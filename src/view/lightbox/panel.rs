@@ -9,9 +9,9 @@ use icondata_lu::{
 };
 use leptos::prelude::*;
 
-use super::actions;
 use super::measures::Measures;
 use super::sweep::explore_button::explore_button;
+use super::{actions, credentials};
 use crate::browser::{clipboard, clock, dates};
 use crate::reactive::boxed::{handler, memo, spawn, text, when};
 use crate::state::contexts::contexts;
@@ -86,6 +86,7 @@ pub fn panel(
             </p>
             <p class="muted measured" translate="no" hidden=when(move || !is_shown && measures.text().is_empty()) prop:textContent=text(move || measures.text())></p>
             {unreadable::note(shown)}
+            {credentials::note(shown, measures)}
             <p class="muted" role="status" hidden=when(move || outage.read().is_none()) prop:textContent=text(move || outage.get().unwrap_or_default())></p>
             {actions::actions(shown, again, compare.into_any())}
             {again.answer.view()}

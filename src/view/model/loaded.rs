@@ -9,6 +9,7 @@ use atelier_studio::form::rerun::{self, InputChange, Rerun};
 use atelier_studio::form::seed;
 use atelier_studio::navigation::route::Route;
 use atelier_studio::output::output_cache;
+use atelier_studio::recipe_file::fit;
 use atelier_studio::share::recipe::{self, Unreadable};
 use leptos::html::Div;
 use leptos::prelude::*;
@@ -18,10 +19,13 @@ use crate::files::output_file;
 use crate::reactive::boxed::{dynamic, effect, follow_memo, handler, memo, spawn};
 use crate::runner::Runner;
 use crate::state::contexts::contexts;
+use crate::state::uploads::{self, FieldKey};
 use crate::view::form::sheet;
 use crate::view::parts::focus;
 use crate::view::parts::status_note::StatusNote;
 use crate::view::task::edit::FROM;
+
+use super::from_file::{self, FROM_FILE, FromFile};
 
 /// The last input that was loaded into the form.
 #[derive(Clone)]
@@ -65,7 +69,8 @@ pub fn follow(
     is_recipe: RwSignal<bool>,
     edited: RwSignal<Option<TaskKey>>,
 ) -> RwSignal<Loaded> {
-    let (runner, navigation) = (contexts().runner, contexts().navigation);
+    let all = contexts();
+    let (runner, navigation) = (all.runner, all.navigation);
     let loaded = RwSignal::new(Loaded::Nothing);
     let load = move |now, differences| load(loaded, draft, now, differences);
     let load_link = {
@@ -100,6 +105,25 @@ pub fn follow(
                 load(now, Vec::new());
             }
             navigation.set_query("seed", None);
+        }
+        if navigation.query(FROM_FILE).is_some() {
+            match from_file::take(&schema.model) {
+                Some(FromFile::Recipe(recipe)) => {
+                    load_rerun(fit::fit(&recipe, &schema).rerun, loaded, draft);
+                    is_recipe.set(false);
+                }
+                Some(FromFile::Input(parameter, media, file)) => {
+                    let key = FieldKey {
+                        address: all.session.settings_untracked().address.to_string(),
+                        model: schema.model.clone(),
+                        parameter,
+                    };
+                    let before = draft.read_untracked().get(&key.parameter).cloned();
+                    uploads::start(all, key, media, file, before, String::new());
+                }
+                None => {}
+            }
+            navigation.set_query(FROM_FILE, None);
         }
         let output = navigation.query("output").zip(navigation.query("into"));
         if let Some((output, parameter)) = output {

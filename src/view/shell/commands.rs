@@ -15,6 +15,7 @@ use crate::state::contexts::contexts;
 use crate::view::parts::glyph::Glyph;
 use crate::view::parts::into_view::into_view;
 use crate::view::parts::{dialog, focus_return};
+use crate::view::shell::dropped_file::OPEN_FILE;
 use crate::view::shell::shortcuts::{self, COMMANDS, SHORTCUTS};
 use crate::view::task::{actions, thumbnail};
 use search::{Act, Command, NO_MATCH, search};
@@ -63,6 +64,7 @@ pub fn Commands() -> impl IntoView {
         match command.act {
             Act::Go(path) => navigation.go(&path),
             Act::ShowShortcuts => shortcuts::open(navigation, SHORTCUTS),
+            Act::OpenFile => shortcuts::open(navigation, OPEN_FILE),
             Act::UseTheme(theme) => theme.choose(contexts.theme),
             Act::Task(key, action) => actions::perform(contexts, &key, action),
         }

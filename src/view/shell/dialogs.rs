@@ -7,6 +7,7 @@ use crate::view::lightbox::comparison::Comparison;
 use crate::view::lightbox::sweep::Sweep;
 use crate::view::shell::commands::Commands;
 use crate::view::shell::copy_manually::CopyManually;
+use crate::view::shell::open_file::OpenFile;
 use crate::view::shell::send_unstored::SendUnstored;
 use crate::view::shell::shortcuts::Shortcuts;
 use crate::view::shell::undo::{self, Undo};
@@ -21,6 +22,7 @@ pub fn dialogs() -> AnyView {
         <Sweep />
         <Shortcuts />
         <Commands />
+        <OpenFile />
         <CopyManually />
     }
     .into_any()

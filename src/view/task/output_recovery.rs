@@ -6,6 +6,7 @@ use atelier_contract::output::{OutputKind, SafeUrl};
 use atelier_engine::output_recovery::{ASK_MS, Facts, File, Step, explanation};
 use atelier_engine::{Action, Task, stored_output};
 use atelier_studio::output::download_name::download_name;
+use atelier_studio::output::name_pattern::NameValues;
 use atelier_studio::output::output_access::MissingFileReason;
 use futures::future::{Either, FutureExt, select};
 use gloo_timers::future::TimeoutFuture;
@@ -14,10 +15,12 @@ use web_sys::{Blob, Url};
 
 use super::shown_output::ShownOutput;
 use crate::browser::{download, lifecycle, peek};
-use crate::files::output_file;
+use crate::files::batch_archive::made_at;
+use crate::files::{metadata, output_file};
 use crate::reactive::boxed::{after, spawn};
 use crate::reactive::until::until;
 use crate::state::contexts::Contexts;
+use crate::state::file_settings::FileSettings;
 use crate::state::known_files;
 use crate::state::retry_signal;
 
@@ -193,10 +196,18 @@ pub fn save(contexts: Contexts, shown: ShownOutput, busy: RwSignal<bool>) {
         match fetch(contexts, &shown).await {
             Ok(blob) => {
                 let extension = output_file::extension(&blob, &shown.url, shown.kind).await;
+                let blob = metadata::with_inputs(blob, task).await;
                 let keys = task.batch.as_ref();
                 let keys = keys.map(|it| untrack(|| contexts.runner.keys_of_batch(&it.batch)));
                 let n = shown.position + 1;
-                let name = |tasks: &[&Task]| download_name(task, tasks, n, &extension);
+                let pattern = FileSettings::read().pattern();
+                let name = |tasks: &[&Task]| match &pattern {
+                    Some(pattern) => pattern.name(
+                        &NameValues::of(task, n, made_at(task), tasks.len()),
+                        &extension,
+                    ),
+                    None => download_name(task, tasks, n, &extension),
+                };
                 let keys = keys.unwrap_or_default();
                 let name = contexts.runner.with_tasks_of(&keys, name);
                 download::blob(&name, &blob);

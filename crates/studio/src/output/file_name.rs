@@ -136,13 +136,19 @@ fn joined(parts: &[String], extension: &str, by: &str) -> String {
 }
 
 /// Whether Windows reserves the name for a device, in all folders and with any extension.
-fn is_reserved(stem: &str) -> bool {
+pub fn is_reserved(stem: &str) -> bool {
     let lower = stem.to_ascii_lowercase();
     let numbered = |name: &str| {
         let rest = lower.strip_prefix(name);
-        rest.is_some_and(|rest| rest.len() == 1 && rest.bytes().all(|b| b.is_ascii_digit()))
+        let mut rest = rest.into_iter().flat_map(str::chars);
+        let is_number = |c: char| c.is_ascii_digit() || matches!(c, '¹' | '²' | '³');
+        rest.next().is_some_and(is_number) && rest.next().is_none()
     };
-    matches!(lower.as_str(), "con" | "prn" | "aux" | "nul") || numbered("com") || numbered("lpt")
+    matches!(
+        lower.as_str(),
+        "con" | "prn" | "aux" | "nul" | "conin$" | "conout$"
+    ) || numbered("com")
+        || numbered("lpt")
 }
 
 #[cfg(test)]

@@ -37,6 +37,7 @@ pub const NO_MATCH: &str = "Nothing here matches";
 pub enum Act {
     Go(String),
     ShowShortcuts,
+    OpenFile,
     UseTheme(Theme),
     /// An action that a task offers on its page.
     Task(TaskKey, Action),
@@ -197,6 +198,7 @@ fn anywhere(contexts: Contexts) -> Vec<Command> {
         go("Show favorites", "/gallery?favorites=yes"),
         go("Show failed tasks", "/tasks?state=failed"),
         go("Export or import history", "/settings"),
+        act("Open file", Act::OpenFile),
     ];
     others.into_iter().chain(themes).collect()
 }
