@@ -9,7 +9,10 @@ use gloo_timers::future::TimeoutFuture;
 use js_sys::{Reflect, Uint8Array};
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
-use web_sys::{Blob, ReadableStreamDefaultReader, ReferrerPolicy, RequestCredentials, RequestMode};
+use web_sys::{
+    Blob, ReadableStreamDefaultReader, ReferrerPolicy, RequestCache, RequestCredentials,
+    RequestMode,
+};
 
 use super::http::AbortGuard;
 
@@ -54,6 +57,20 @@ pub async fn is_answered(url: &str) -> bool {
 /// Returns whether the host replies but does not allow the page to read the reply (CORS).
 pub async fn is_unreadable(url: &str) -> bool {
     is_answered(url).await && matches!(start(url).await, Err(ApiError::Network { .. }))
+}
+
+/// Returns whether the host replies that it has no such file. The browser's cache is not used.
+pub async fn is_gone(url: &str) -> bool {
+    let Ok(guard) = AbortGuard::new() else {
+        return false;
+    };
+    let request = plain(Request::get(url).method(Method::HEAD), &guard);
+    let request = request.cache(RequestCache::NoStore);
+    let work = async move {
+        let status = request.send().await.map(|response| response.status());
+        matches!(status, Ok(404 | 410))
+    };
+    in_time(work.boxed_local()).await == Some(true)
 }
 
 /// Returns the first bytes of a file that the page has.

@@ -41,6 +41,7 @@ mod task_store;
 mod testing;
 #[cfg(test)]
 mod tests;
+pub mod uploaded_outputs;
 
 use parts::Parts;
 use tab_message::TabMessage;
@@ -245,7 +246,9 @@ impl Runner {
 
     /// Submits new tasks, in this order.
     pub fn submit_tasks(&self, mut tasks: Vec<Task>) {
-        self.with_tasks(|known| lineage::trace(&mut tasks, known));
+        self.with_tasks(|known| {
+            uploaded_outputs::with(|uploaded| lineage::trace(&mut tasks, known, uploaded));
+        });
         let secrets = self.take_secrets(&mut tasks);
         let message = self.unless_leading(|| TabMessage::Submitted(tasks.clone(), secrets.clone()));
         let submit = |engine: &mut Engine, now| {

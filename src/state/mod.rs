@@ -8,6 +8,7 @@ pub mod contexts;
 pub mod file_settings;
 pub mod gallery;
 pub mod known_files;
+pub mod media_lists;
 pub mod model_order;
 pub mod navigation;
 pub mod notices;

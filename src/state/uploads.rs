@@ -33,6 +33,8 @@ pub struct FieldKey {
     pub address: String,
     pub model: ModelId,
     pub parameter: String,
+    /// The item of a list of files (`state/media_lists.rs`).
+    pub item: Option<u32>,
 }
 
 /// The upload of a field.
@@ -68,7 +70,7 @@ struct Content {
 
 #[derive(Default)]
 struct Store {
-    /// At most one upload for each field.
+    /// At most one upload for each field, or for each item of a list.
     uploads: ArcRwSignal<Vec<Upload>>,
     contents: Vec<Content>,
     known: Vec<Known>,
@@ -90,6 +92,25 @@ pub fn of_field(key: &FieldKey) -> Option<Upload> {
     uploads.iter().find(|upload| upload.key == *key).cloned()
 }
 
+/// Returns the uploads of the items of a list; tracked. `key`: the field without an item.
+pub fn of_list(key: &FieldKey) -> Vec<Upload> {
+    let uploads = signal();
+    let uploads = uploads.read();
+    let is_of_list = |upload: &&Upload| {
+        let field = FieldKey {
+            item: None,
+            ..upload.key.clone()
+        };
+        upload.key.item.is_some() && field == *key
+    };
+    uploads.iter().filter(is_of_list).cloned().collect()
+}
+
+/// Returns the content of a file that is not uploaded yet.
+pub fn content(id: u32) -> Option<Blob> {
+    blob(id)
+}
+
 /// Returns the uploads of a model's form; tracked.
 pub fn of_form(address: &str, model: &ModelId) -> Vec<FormUpload> {
     let uploads = signal();
@@ -99,6 +120,7 @@ pub fn of_form(address: &str, model: &ModelId) -> Vec<FormUpload> {
         id: upload.id,
         name: upload.file.name.clone(),
         state: upload.state.clone(),
+        is_in_list: upload.key.item.is_some(),
     };
     uploads.iter().filter(of_form).map(form_upload).collect()
 }

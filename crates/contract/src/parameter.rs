@@ -164,12 +164,35 @@ impl Parameter {
         if self.kind() != Kind::Text || self.is_long_text() {
             return None;
         }
-        self.words().iter().find_map(|word| match word.as_str() {
-            "image" | "images" | "img" | "picture" | "photo" | "mask" => Some(Media::Image),
-            "video" => Some(Media::Video),
-            "audio" | "sound" | "voice" | "song" => Some(Media::Audio),
-            _ => None,
-        })
+        self.words().iter().find_map(|word| medium(word))
+    }
+
+    /// Returns the medium of a list whose items are the URLs of image, video or audio files. `items` must describe texts:
+    /// with the format `uri`, or with a name that ends like one of files (`image_urls`, but not `image_tags`).
+    pub fn media_list(&self) -> Option<Media> {
+        if self.kind() != Kind::Array {
+            return None;
+        }
+        let items = self.extra.get("items")?;
+        let rule = |name: &str| items.get(name).and_then(Value::as_str);
+        let is_uri = rule("format") == Some("uri");
+        let is_text = match rule("type") {
+            Some(name) => name.eq_ignore_ascii_case("string"),
+            None => is_uri,
+        };
+        let words = self.words();
+        let is_named = words.last().is_some_and(|word| {
+            let files = ["url", "uri", "input", "file", "reference"];
+            medium_of_several(word).is_some() || files.contains(&singular(word))
+        });
+        let found = words.iter().find_map(|word| medium_of_several(word));
+        found.filter(|_| is_text && (is_uri || is_named))
+    }
+
+    /// Returns the bounds of a list's length: JSON Schema's `minItems` and `maxItems`, an extension of INTERFACE.
+    pub fn item_bounds(&self) -> (Option<u64>, Option<u64>) {
+        let bound = |name| self.extra.get(name).filter(|_| self.is_list())?.as_u64();
+        (bound("minItems"), bound("maxItems"))
     }
 
     /// Whether the value is a secret, such as an API key, which must not be stored or written into a file or link.
@@ -197,6 +220,25 @@ pub fn is_secret_name(name: &str) -> bool {
     let is_secret =
         |word: &String| matches!(word.as_str(), "token" | "password" | "secret" | "apikey");
     words.iter().any(is_secret) || words.windows(2).any(|pair| pair == ["api", "key"])
+}
+
+/// Returns the medium that a word of a name stands for.
+fn medium(word: &str) -> Option<Media> {
+    match word {
+        "image" | "images" | "img" | "picture" | "photo" | "mask" => Some(Media::Image),
+        "video" => Some(Media::Video),
+        "audio" | "sound" | "voice" | "song" => Some(Media::Audio),
+        _ => None,
+    }
+}
+
+/// Like [`medium`], for a word that may be in the plural.
+fn medium_of_several(word: &str) -> Option<Media> {
+    medium(word).or_else(|| medium(singular(word)))
+}
+
+fn singular(word: &str) -> &str {
+    word.strip_suffix('s').unwrap_or(word)
 }
 
 /// Splits a name into lower-case words: `imageUrl` and `image_url` both yield `image`, `url`.
@@ -266,6 +308,32 @@ mod tests {
         assert!(kind_of("negative_prompt").is_long_text());
         assert_eq!(kind_of("imagination").media(), None);
         assert_eq!(kind_of("").media(), None);
+    }
+
+    #[test]
+    fn lists_of_addresses_have_a_medium() {
+        let uri = json!({"type": "string", "format": "uri"});
+        let text = json!({"type": "string"});
+        let of = |name: &str, items: &Value| {
+            parameter(json!({"name": name, "type": "array", "items": items})).media_list()
+        };
+        for (name, items, media) in [
+            ("image_input", &uri, Some(Media::Image)),
+            ("images", &uri, Some(Media::Image)),
+            ("image_urls", &text, Some(Media::Image)),
+            ("referenceVideos", &text, Some(Media::Video)),
+            ("voices", &json!({"format": "uri"}), Some(Media::Audio)),
+            // Texts about images are no images, and addresses of an unknown medium need no picture.
+            ("image_tags", &text, None),
+            ("links", &uri, None),
+            ("image_size", &json!({"type": "integer"}), None),
+            ("images", &json!({"type": "object"}), None),
+            ("images", &json!({}), None),
+        ] {
+            assert_eq!(of(name, items), media, "{name}");
+        }
+        let single = json!({"name": "image", "type": "string", "items": uri});
+        assert_eq!(parameter(single).media_list(), None);
     }
 
     #[test]

@@ -227,7 +227,7 @@ fn checked_kind(parameter: &Parameter, value: Value) -> Result<Value, String> {
         value => format!("must be {what}, not {}", shortened(&value.to_string())),
     };
     match (parameter.kind(), &value) {
-        (Kind::Text, Value::String(text)) if stored_name(text.trim()).is_some() => Err(
+        (Kind::Text, Value::String(_)) | (Kind::Array, Value::Array(_)) if has_stored_name(&value) => Err(
             "has a file of this browser that is still being read, or is gone. If it stays so, choose it again"
                 .into(),
         ),
@@ -261,6 +261,15 @@ fn checked_kind(parameter: &Parameter, value: Value) -> Result<Value, String> {
         (Kind::Array, _) => Err(not("a JSON array")),
         (Kind::MultiChoice, _) => Err(not("a list of values")),
         (Kind::Object, _) => Err(not("a JSON object")),
+    }
+}
+
+/// Whether a text, or a text in a list, is a reference to a file of this browser.
+fn has_stored_name(value: &Value) -> bool {
+    match value {
+        Value::String(text) => stored_name(text.trim()).is_some(),
+        Value::Array(items) => items.iter().any(has_stored_name),
+        _ => false,
     }
 }
 
@@ -324,6 +333,9 @@ fn within_bounds(parameter: &Parameter, value: &Value) -> Result<(), String> {
             return Err(format!("must have at most {most} characters, not {count}"));
         }
     }
+    if let Value::Array(items) = value {
+        return within_length(parameter, items.len() as u64);
+    }
     let Value::Number(number) = value else {
         return Ok(());
     };
@@ -336,6 +348,22 @@ fn within_bounds(parameter: &Parameter, value: &Value) -> Result<(), String> {
         (Some(min), _) if below(&min) => Err(format!("must be at least {min}, not {number}")),
         (_, Some(max)) if above(&max) => Err(format!("must be at most {max}, not {number}")),
         _ => Ok(()),
+    }
+}
+
+/// Checks the length of a list.
+fn within_length(parameter: &Parameter, count: u64) -> Result<(), String> {
+    let items = |bound: u64| match bound {
+        1 => "1 item".to_owned(),
+        _ => format!("{bound} items"),
+    };
+    let (min, max) = parameter.item_bounds();
+    if let Some(min) = min.filter(|min| count < *min) {
+        return Err(format!("must have at least {}, not {count}", items(min)));
+    }
+    match max.filter(|max| count > *max) {
+        Some(max) => Err(format!("must have at most {}, not {count}", items(max))),
+        None => Ok(()),
     }
 }
 

@@ -20,6 +20,7 @@ pub mod layout;
 pub mod long_press;
 pub mod neighbor;
 pub mod overlay;
+pub mod picker;
 pub mod shapes;
 pub mod side_by_side;
 pub mod slideshow;

@@ -8,7 +8,9 @@ use web_sys::{Element, HtmlInputElement};
 
 use super::field::{Field, Kind};
 use super::frame::Parts;
-use super::{choice, json, media, number, secret, segmented, several, switch, text_field};
+use super::{
+    choice, json, media, media_list, number, secret, segmented, several, switch, text_field,
+};
 
 /// Whether the value is set after the field is mounted, and not written into its HTML. A secret would end up in a saved page,
 /// the data of an image would be stored twice, and the HTML parser replaces NUL.
@@ -27,6 +29,7 @@ pub fn html(field: &Field) -> Parts {
             Control::LongText => text_field::long_html(field),
             Control::Text => text_field::html(field),
             Control::Media(_) => media::html(field),
+            Control::MediaList(_) => media_list::html(field),
             Control::Segmented => segmented::html(field),
             Control::Select => choice::html(field),
             Control::Several => several::html(field),
@@ -61,6 +64,8 @@ pub fn show(field: &Field, within: &Element) {
                 check(&control, |at| chosen.get(at) == Some(&true));
             }
             Control::Switch => check_one(&control, switch::is_on(field)),
+            // Its view follows the field.
+            Control::MediaList(_) => {}
         },
     }
 }
@@ -122,6 +127,8 @@ pub fn is_typed(field: &Field) -> bool {
             Control::LongText | Control::Text | Control::Media(_) | Control::Json => true,
             Control::Number { .. } | Control::Seed => true,
             Control::Segmented | Control::Select | Control::Several | Control::Switch => false,
+            // Its text field contains an address that is not added yet.
+            Control::MediaList(_) => false,
         },
     }
 }

@@ -78,6 +78,11 @@ impl Field {
         self.entry.try_get_untracked().flatten()
     }
 
+    /// Whether the form was removed, after which most functions must not be called.
+    pub fn is_disposed(&self) -> bool {
+        self.entry.is_disposed()
+    }
+
     /// Returns what the control shows: the entry, or the default while untouched. Tracked.
     pub fn shown(&self) -> Option<Entry> {
         self.entry().or_else(|| self.parameter.default_entry())

@@ -169,7 +169,7 @@ impl FieldList {
         let is_set = controls::is_set(field);
         let has_views = matches!(
             field.kind,
-            Kind::Parameter(Control::LongText | Control::Media(_))
+            Kind::Parameter(Control::LongText | Control::Media(_) | Control::MediaList(_))
         );
         if !has_problem && !is_set && !has_views {
             return;
@@ -187,13 +187,16 @@ impl FieldList {
             return;
         }
         let found = |selector: &str| element.query_selector(selector).ok().flatten();
-        if let Kind::Parameter(Control::Media(media)) = field.kind
-            && let Some(below) = found(".below-address")
-        {
-            mount_into(&below, media::below(field, media));
+        if let (Some(of), Some(below)) = (self.media_field(at), found(".below-address")) {
+            mount_into(&below, media::below(of));
         }
         if let (Some(of), Some(place)) = (self.media_field(at), found(".own-file")) {
+            let is_list = of.is_list();
             mount_into(&place, own_file::view(of));
+            // The view contains the element that is marked.
+            if is_list && has_problem {
+                mark_invalid(field, &element, true);
+            }
         }
         if let Some(vocabulary) = Vocabulary::of(&field.parameter) {
             steering::follow(field, vocabulary, &element);

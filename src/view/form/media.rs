@@ -2,22 +2,22 @@
 //! choice of recent outputs.
 
 use crate::state::contexts::contexts;
-use atelier_contract::Media;
 use atelier_contract::output::{OutputKind, SafeUrl};
 use atelier_engine::stored_output;
-use atelier_studio::form::{reuse, seed};
+use atelier_studio::form::{media_list, reuse, seed};
 use atelier_studio::output::output_cache;
 use leptos::prelude::*;
 use maud::html;
 
 use super::field::Field;
 use super::frame::Parts;
-use crate::files::output_file;
-use crate::reactive::boxed::{dynamic, handler, memo, spawn, text, when};
-use crate::runner::Runner;
+use super::own_file::MediaField;
+use crate::reactive::boxed::{dynamic, handler, memo, text, when};
+use crate::runner::{Runner, uploaded_outputs};
+use crate::state::uploads;
 use crate::view::parts::cached_output::stored_file;
 use crate::view::parts::list::{Item, list};
-use crate::view::parts::media::MediaView;
+use crate::view::parts::media::{MediaView, follow_sides};
 use crate::view::task::words;
 
 /// The group with the address field.
@@ -37,17 +37,53 @@ pub fn html(field: &Field) -> Parts {
 }
 
 /// The content below the address: recent outputs and a preview.
-pub fn below(field: &Field, media: Media) -> AnyView {
+pub fn below(of: MediaField) -> AnyView {
     let session = contexts().session;
-    let runner = contexts().runner;
-    let kind = reuse::kind_of(media);
-    let value = field.value();
+    let kind = reuse::kind_of(of.media);
+    let value = of.field.value();
     let preview = memo(move || {
         let address = session.settings().address;
         SafeUrl::media(value.read().trim(), address.as_str()).map(|url| url.to_string())
     });
+    let field = of.field.clone();
+    view! {
+        {recent(of)}
+        {dynamic(move || {
+            let field = field.clone();
+            preview
+                .get()
+                .map(|url| {
+                    let element = NodeRef::new();
+                    let size = RwSignal::new(String::new());
+                    // An uploaded file is described above the address.
+                    follow_sides(
+                        element,
+                        move |sides| {
+                            let is_described = untrack(|| uploads::description(&field.text())).is_some();
+                            let sides = sides.filter(|_| !is_described);
+                            let text = sides.map(|(width, height)| format!("{width} × {height} px"));
+                            size.try_set(text.unwrap_or_default());
+                        },
+                    );
+                    view! {
+                        <div class="media-preview" node_ref=element>
+                            <MediaView url kind label="Preview" />
+                        </div>
+                        <p class="hint" translate="no" prop:textContent=size></p>
+                    }
+                        .into_any()
+                })
+                .into_any()
+        })}
+    }
+    .into_any()
+}
+
+/// Recent outputs, each of which can be pressed to use it.
+pub fn recent(of: MediaField) -> AnyView {
+    let runner = contexts().runner;
+    let kind = reuse::kind_of(of.media);
     let recent = memo(move || runner.recent_outputs(kind, 8));
-    let pick = field.clone();
     view! {
         // Reserves the height of the outputs, because the history is read after the form is shown.
         <p class="hint recent" hidden=when(move || !recent.read().is_empty())>
@@ -64,48 +100,23 @@ pub fn below(field: &Field, media: Media) -> AnyView {
                     .get()
                     .into_iter()
                     .map(|(name, url)| {
-                        let field = pick.clone();
-                        Item::new(url.clone(), move || recent_output(&field, &name, &url, kind))
+                        let of = of.clone();
+                        Item::new(url.clone(), move || recent_output(&of, &name, &url, kind))
                     })
                     .collect()
             })}
         </div>
-        {dynamic(move || {
-            preview
-                .get()
-                .map(|url| {
-                    view! {
-                        <div class="media-preview">
-                            <MediaView url kind label="Preview" />
-                        </div>
-                    }.into_any()
-                })
-                .into_any()
-        })}
     }
     .into_any()
 }
 
-/// A button that sets the field to one of the user's outputs.
-fn recent_output(field: &Field, name: &str, url: &str, kind: OutputKind) -> AnyView {
+/// A button that sets the field to one of the user's outputs, or adds it to the list.
+fn recent_output(of: &MediaField, name: &str, url: &str, kind: OutputKind) -> AnyView {
     let runner = contexts().runner;
-    let (shown, chosen) = (field.clone(), field.clone());
-    let (own, of_choice) = (url.to_owned(), (url.to_owned(), name.to_owned()));
-    let choose = move |_: web_sys::MouseEvent| {
-        let (field, (url, name)) = (chosen.clone(), of_choice.clone());
-        field.set_text(url.clone());
-        if stored_output::is_reference(&url) {
-            // The reference can't be sent; it is replaced by the data once that is read.
-            spawn(async move {
-                let data = output_file::address(runner, &url, &name).await;
-                // The form may be disposed or changed by then.
-                let now = field.entry_now().map(|entry| entry.to_text());
-                if let Some(data) = data.filter(|_| now == Some(url)) {
-                    field.set_text(data);
-                }
-            });
-        }
-    };
+    let (shown, chosen) = (of.clone(), of.clone());
+    let (own, of_choice) = (url.to_owned(), (name.to_owned(), url.to_owned()));
+    let choose = move |_: web_sys::MouseEvent| chosen.use_outputs(vec![of_choice.clone()]);
+    let own_name = name.to_owned();
     let picture = stored_file(name, url, || ());
     let label = match label(runner, name, kind) {
         Some(label) => format!("Use this output: {label}"),
@@ -117,9 +128,16 @@ fn recent_output(field: &Field, name: &str, url: &str, kind: OutputKind) -> AnyV
             class="recent-output"
             aria-label=label
             aria-pressed=text(move || {
-                let chosen = shown.text();
-                let stored = stored_output::reference(&chosen);
-                (stored.unwrap_or(chosen) == own).to_string()
+                let is_own = |value: &String| {
+                    let uploaded = uploaded_outputs::with(|outputs| outputs.get(value).cloned());
+                    uploaded.as_ref() == Some(&own_name)
+                        || stored_output::reference(value).as_ref().unwrap_or(value) == &own
+                };
+                let chosen = match shown.is_list() {
+                    true => media_list::addresses(shown.field.shown().as_ref()).unwrap_or_default(),
+                    false => vec![shown.field.text()],
+                };
+                chosen.iter().any(is_own).to_string()
             })
             on:click=handler(choose)
         >

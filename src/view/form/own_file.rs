@@ -3,6 +3,7 @@
 
 use atelier_contract::{Media, ModelId};
 use atelier_studio::form::control::Control;
+use atelier_studio::form::media_list::typed_addresses;
 use atelier_studio::form::upload::acceptance::{self, media_of};
 use atelier_studio::form::upload::embedding;
 use atelier_studio::form::upload::state::{UploadState, progress_text};
@@ -11,9 +12,11 @@ use gloo_events::{EventListener, EventListenerOptions};
 use icondata_lu::{LuClipboardPaste, LuUpload};
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
-use web_sys::{ClipboardEvent, DragEvent, Element, HtmlInputElement, Node};
+use web_sys::{ClipboardEvent, DataTransfer, DragEvent, Element, HtmlInputElement, Node};
 
 use super::field::{self, Field, Kind};
+use super::media_list::{self, ListField};
+use super::{gallery_picker, output_input};
 use crate::browser::chosen::{self, ChosenFile, Pasted};
 use crate::reactive::boxed::{dynamic, effect, handler, memo, spawn, text, when};
 use crate::state::contexts::{Contexts, contexts};
@@ -24,17 +27,20 @@ use crate::view::parts::glyph::Glyph;
 /// The selector of the part of a media field that accepts a drop.
 const DROP_AREA: &str = ".media-field";
 
+/// The type of dragged addresses, such as those of links and pictures of other pages.
+const ADDRESSES: &str = "text/uri-list";
+
 /// The class of that part while files are dragged over it.
 const DRAGGED_OVER: &str = "dragged-over";
 
-/// A media field and its model.
+/// A media field and its model: a field for one file, or for a list of them.
 #[derive(Clone)]
 pub struct MediaField {
     pub field: Field,
     pub media: Media,
     pub model: ModelId,
     /// Events of the page and replies have no owner that provides the contexts.
-    all: Contexts,
+    pub all: Contexts,
 }
 
 /// Returns the media fields among the fields of a model.
@@ -49,7 +55,11 @@ pub fn media_fields<'a>(
 
 /// Returns the buttons and the state of the upload. Puts the address of a finished upload into the field.
 pub fn view(of: MediaField) -> AnyView {
+    if of.is_list() {
+        return media_list::view(of);
+    }
     let key = of.key();
+    output_input::follow_requests(&of);
     let upload = memo(move || uploads::of_field(&key));
     let used = RwSignal::new((String::new(), String::new()));
     of.follow(upload, used);
@@ -74,6 +84,7 @@ pub fn view(of: MediaField) -> AnyView {
         running(shown, &of.field),
         failure(shown, &of),
     );
+    let from_gallery = gallery_picker::button(of.clone());
     let (choosing, pasting, removing) = (of.clone(), of.clone(), of);
     let choose = move |event: web_sys::Event| {
         let target = event.target().and_then(|it| it.dyn_into().ok());
@@ -106,6 +117,7 @@ pub fn view(of: MediaField) -> AnyView {
                 <Glyph icon=LuClipboardPaste />
                 <span class="paste">"Paste"</span>
             </button>
+            {from_gallery}
             <button
                 class="button small"
                 type="button"
@@ -273,7 +285,7 @@ fn keep_focus(field: &Field) {
 impl MediaField {
     /// Returns a field if it is a media field.
     pub fn of(field: &Field, model: &ModelId) -> Option<Self> {
-        let Kind::Parameter(Control::Media(media)) = field.kind else {
+        let Kind::Parameter(Control::Media(media) | Control::MediaList(media)) = field.kind else {
             return None;
         };
         Some(Self {
@@ -284,11 +296,17 @@ impl MediaField {
         })
     }
 
-    fn key(&self) -> FieldKey {
+    /// Whether the field takes a list of files.
+    pub fn is_list(&self) -> bool {
+        matches!(self.field.kind, Kind::Parameter(Control::MediaList(_)))
+    }
+
+    pub fn key(&self) -> FieldKey {
         FieldKey {
             address: self.all.session.settings_untracked().address.to_string(),
             model: self.model.clone(),
             parameter: self.field.parameter.name.clone(),
+            item: None,
         }
     }
 
@@ -304,6 +322,7 @@ impl MediaField {
                 UploadState::Done(uploaded) => {
                     if !is_changed {
                         used.set((uploaded.url.clone(), upload.note));
+                        output_input::note_uploaded(upload.id, &uploaded.url);
                         field.set_text(uploaded.url);
                     }
                     // The button that cancels the upload may have the focus, and disappears.
@@ -318,8 +337,11 @@ impl MediaField {
         });
     }
 
-    /// Uploads the first of these files.
+    /// Uploads the first of these files, or all for a list.
     fn accept(&self, files: Vec<ChosenFile>) {
+        if self.is_list() {
+            return ListField::new(self).add_files(files);
+        }
         let count = files.len();
         let Some(first) = files.into_iter().next() else {
             return;
@@ -337,8 +359,61 @@ impl MediaField {
             Pasted::Nothing => acceptance::empty_clipboard(self.media),
             Pasted::Denied => acceptance::DENIED_CLIPBOARD.to_owned(),
         };
-        let before = self.field.entry_now();
-        uploads::refuse(self.key(), self.media, before, message);
+        self.refuse(message);
+    }
+
+    /// Whether a pasted file does not replace another one.
+    fn has_space(&self) -> bool {
+        match self.is_list() {
+            true => ListField::new(self).space() > 0,
+            false => untrack(|| self.field.text().trim().is_empty()),
+        }
+    }
+
+    /// Handles the drop of an output, or of an address from another page. Returns whether it was one.
+    fn drop_other(&self, transfer: &DataTransfer) -> bool {
+        let data = |kind: &str| transfer.get_data(kind).ok().filter(|data| !data.is_empty());
+        if let Some(name) = data(output_input::DRAGGED) {
+            match output_input::dropped_output(self, &name) {
+                Ok(output) => self.use_outputs(vec![output]),
+                Err(message) => self.refuse(message),
+            }
+            return true;
+        }
+        if transfer.files().is_some_and(|files| files.length() > 0) {
+            return false;
+        }
+        let Some(list) = data(ADDRESSES) else {
+            return false;
+        };
+        // Lines that start with # are comments.
+        let lines = list.lines().map(str::trim);
+        let mut addresses = lines.filter(|line| !line.is_empty() && !line.starts_with('#'));
+        match self.is_list() {
+            true => {
+                let all: Vec<&str> = addresses.collect();
+                ListField::new(self).add_typed(&all.join("\n"));
+            }
+            false => {
+                let address = addresses.next().unwrap_or_default();
+                match typed_addresses(address) {
+                    Ok(address) => self.field.set_text(address.concat()),
+                    Err(message) => self.refuse(message),
+                }
+            }
+        }
+        true
+    }
+
+    /// Shows why something was not accepted.
+    fn refuse(&self, message: String) {
+        match self.is_list() {
+            true => ListField::new(self).refuse(message),
+            false => {
+                let before = self.field.entry_now();
+                uploads::refuse(self.key(), self.media, before, message);
+            }
+        }
     }
 
     /// Whether the field is hidden, because the input is edited as JSON.
@@ -378,7 +453,7 @@ pub fn listen(fields: Vec<MediaField>) {
         }
         let shown: Vec<&MediaField> = fields.iter().filter(|of| !of.is_hidden()).collect();
         let media: Vec<(Media, bool)> = (shown.iter())
-            .map(|of| (of.media, untrack(|| of.field.text().trim().is_empty())))
+            .map(|of| (of.media, of.has_space()))
             .collect();
         let files = chosen::of_transfer(transfer);
         let found = files.iter().find_map(|chosen| {
@@ -387,7 +462,11 @@ pub fn listen(fields: Vec<MediaField>) {
         });
         if let Some((file, at)) = found {
             event.prevent_default();
-            shown[at].accept(vec![file]);
+            let is_fit = |other: &ChosenFile| media_of(&other.file.media_type) == Some(media[at].0);
+            match shown[at].is_list() {
+                true => shown[at].accept(files.into_iter().filter(is_fit).collect()),
+                false => shown[at].accept(vec![file]),
+            }
             shown[at].unfold();
         }
     });
@@ -416,14 +495,20 @@ pub fn drop_files(of: &MediaField, event: &DragEvent) {
     let Some(area) = drop_area(event) else { return };
     event.prevent_default();
     highlight(&area, false);
-    of.accept(chosen::of_transfer(event.data_transfer()));
+    let transfer = event.data_transfer();
+    if !transfer.as_ref().is_some_and(|it| of.drop_other(it)) {
+        of.accept(chosen::of_transfer(transfer));
+    }
 }
 
-/// Returns the part of the field that accepts the drop, if files are dragged.
+/// Returns the part of the field that accepts the drop, if files, an output or addresses are dragged. The browser itself
+/// drops texts into text fields.
 fn drop_area(event: &DragEvent) -> Option<Element> {
-    let has_files = chosen::has_type(event.data_transfer().as_ref(), "Files");
+    let transfer = event.data_transfer();
+    let has = |name: &str| chosen::has_type(transfer.as_ref(), name);
+    let is_accepted = has("Files") || has(output_input::DRAGGED) || has(ADDRESSES);
     let target: Element = event.target()?.dyn_into().ok()?;
-    target.closest(DROP_AREA).ok()?.filter(|_| has_files)
+    target.closest(DROP_AREA).ok()?.filter(|_| is_accepted)
 }
 
 fn highlight(area: &Element, is_over: bool) {

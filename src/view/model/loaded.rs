@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use atelier_contract::{Draft, Entry, Schema};
 use atelier_engine::{TaskKey, stored_output};
+use atelier_studio::form::media_list;
 use atelier_studio::form::rerun::{self, InputChange, Rerun};
 use atelier_studio::form::seed;
 use atelier_studio::navigation::route::Route;
@@ -15,12 +16,11 @@ use leptos::html::Div;
 use leptos::prelude::*;
 
 use crate::browser::location;
-use crate::files::output_file;
-use crate::reactive::boxed::{dynamic, effect, follow_memo, handler, memo, spawn};
+use crate::reactive::boxed::{dynamic, effect, follow_memo, handler, memo};
 use crate::runner::Runner;
 use crate::state::contexts::contexts;
 use crate::state::uploads::{self, FieldKey};
-use crate::view::form::sheet;
+use crate::view::form::{output_input, sheet};
 use crate::view::parts::focus;
 use crate::view::parts::status_note::StatusNote;
 use crate::view::task::edit::FROM;
@@ -70,7 +70,7 @@ pub fn follow(
     edited: RwSignal<Option<TaskKey>>,
 ) -> RwSignal<Loaded> {
     let all = contexts();
-    let (runner, navigation) = (all.runner, all.navigation);
+    let (runner, navigation, session) = (all.runner, all.navigation, all.session);
     let loaded = RwSignal::new(Loaded::Nothing);
     let load = move |now, differences| load(loaded, draft, now, differences);
     let load_link = {
@@ -130,25 +130,18 @@ pub fn follow(
             follow_memo(known);
             let is_open = runner.is_open();
             match url_of(runner, &output) {
-                Some(address) if stored_output::is_reference(&address) => {
-                    if !is_open {
-                        return;
-                    }
-                    // The reference to a stored output can't be submitted: replace it with a data URL.
-                    load_url(loaded, draft, parameter.clone(), address.clone());
-                    spawn(async move {
-                        let data = output_file::address(runner, &address, &output).await;
-                        let reference = Entry::Text(address);
-                        let is_still_set = draft
-                            .try_with_untracked(|draft| draft.get(&parameter) == Some(&reference));
-                        match data.filter(|_| is_still_set == Some(true)) {
-                            Some(data) => draft
-                                .update(|draft| draft.set(parameter.clone(), Entry::Text(data))),
-                            None => drop(loaded.try_set(Loaded::Missing)),
-                        }
-                    });
+                Some(address) if stored_output::is_reference(&address) && !is_open => return,
+                Some(address) => {
+                    load_url(&schema, loaded, draft, &parameter, address.clone());
+                    // The address may be dead, of another service, or only a reference to a stored file.
+                    let field = FieldKey {
+                        address: session.settings_untracked().address.to_string(),
+                        model: schema.model.clone(),
+                        parameter,
+                        item: None,
+                    };
+                    output_input::request_replacement(field, (output, address));
                 }
-                Some(address) => load_url(loaded, draft, parameter, address),
                 // Storage has not been read yet: this runs again afterwards.
                 None if !is_open => return,
                 None => loaded.set(Loaded::Missing),
@@ -185,11 +178,30 @@ fn load_rerun(rerun: Rerun, loaded: RwSignal<Loaded>, draft: RwSignal<Draft>) {
     }
 }
 
-/// Sets one parameter to the URL of an output.
-fn load_url(loaded: RwSignal<Loaded>, draft: RwSignal<Draft>, parameter: String, address: String) {
+/// Sets one parameter to the URL of an output, or adds it to a list.
+fn load_url(
+    schema: &Schema,
+    loaded: RwSignal<Loaded>,
+    draft: RwSignal<Draft>,
+    parameter: &str,
+    address: String,
+) {
     let before = draft.get_untracked();
     let mut now = before.clone();
-    now.set(parameter, Entry::Text(address));
+    let list = schema.parameter(parameter).map(|(it, _)| it);
+    let entry = match list.filter(|it| it.media_list().is_some()) {
+        Some(list) => {
+            let shown = before
+                .get(parameter)
+                .cloned()
+                .or_else(|| list.default_entry());
+            let mut addresses = media_list::addresses(shown.as_ref()).unwrap_or_default();
+            addresses.push(address);
+            Entry::Value(addresses.into())
+        }
+        None => Entry::Text(address),
+    };
+    now.set(parameter, entry);
     // A note is needed only if there is a previous value to restore, or if nothing has visibly changed.
     match rerun::replaces(&before, &now) || rerun::looks_same(&before, &now) {
         true => load(loaded, draft, now, Vec::new()),

@@ -69,7 +69,7 @@ impl UploadWait {
         pending(&self.waited.read(), &uploads)
     }
 
-    /// Handles a press of Generate. Returns whether it has to wait.
+    /// Handles a press of Generate. Returns whether it has to wait, or can't submit because of a failed upload.
     pub fn begin(self) -> bool {
         self.outcome.set(None);
         self.waited.set(Vec::new());
@@ -83,7 +83,11 @@ impl UploadWait {
                 self.waited.set(ids);
                 true
             }
-            Pending::Submit | Pending::Stop(_) => false,
+            Pending::Stop(message) => {
+                self.stop(message);
+                true
+            }
+            Pending::Submit => false,
         }
     }
 

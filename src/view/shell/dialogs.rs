@@ -2,6 +2,8 @@
 
 use leptos::prelude::*;
 
+use crate::view::form::gallery_picker::GalleryPicker;
+use crate::view::form::output_input;
 use crate::view::lightbox::Lightbox;
 use crate::view::lightbox::comparison::Comparison;
 use crate::view::lightbox::sweep::Sweep;
@@ -14,6 +16,7 @@ use crate::view::shell::undo::{self, Undo};
 
 pub fn dialogs() -> AnyView {
     undo::follow_key();
+    output_input::listen_for_drags();
     view! {
         <SendUnstored />
         <Undo />
@@ -24,6 +27,7 @@ pub fn dialogs() -> AnyView {
         <Commands />
         <OpenFile />
         <CopyManually />
+        <GalleryPicker />
     }
     .into_any()
 }

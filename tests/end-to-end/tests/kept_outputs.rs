@@ -5,10 +5,10 @@ use atelier_end_to_end::Result;
 use atelier_end_to_end::browser::Browser;
 use atelier_end_to_end::engine::Capability;
 use atelier_end_to_end::fault::{Fault, FaultProxy, Rule};
-use atelier_end_to_end::find::{by, containing};
+use atelier_end_to_end::find::{by, containing, starting};
 use atelier_end_to_end::service::Service;
 use atelier_end_to_end::story::drive;
-use atelier_end_to_end::wait::{Seen, until, wait_for_value};
+use atelier_end_to_end::wait::{Seen, until, wait_for_match, wait_for_value};
 use serde_json::Value;
 use std::time::Duration;
 
@@ -374,6 +374,38 @@ async fn two_tabs_save_one_copy_and_fetch_file_once() {
         browser.press(&by("link", "Settings")).await?;
         studio.sees("Kept now: 1 copy, ").await?;
         assert_eq!(studio.saved_file_fetches().await?, 1);
+        Ok(())
+    })
+    .await;
+}
+
+/// Whether the value of a field is the address of a file of the service.
+fn is_output(value: &Value) -> bool {
+    value.as_str().is_some_and(|it| it.contains("/outputs/"))
+}
+
+/// Guards against a model that gets an address which no longer works, although this browser has the file.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_expired_output_used_as_input_is_uploaded() {
+    run_steps("an_expired_output_used_as_input", async |studio| {
+        let browser = studio.browser;
+        studio.turn_on_keep_outputs().await?;
+        studio.generate().await?;
+        studio.open("/settings").await?;
+        studio.sees("Kept now: 1 copy, ").await?;
+        studio.remove_files().await?;
+        studio.open("/models/image/repaint").await?;
+        browser
+            .press(&starting("button", "Use this output"))
+            .await?;
+        let value = "return document.querySelector('.media-field input[type=text]').value";
+        wait_for_match(browser, "the dead address", value, is_output).await?;
+        let dead = browser.run(value, vec![]).await?;
+        let is_upload = |value: &Value| is_output(value) && *value != dead;
+        wait_for_match(browser, "the address of the upload", value, is_upload).await?;
+        let calls = studio.proxy.calls_to("/v2/uploads");
+        assert_eq!(calls.len(), 1);
+        assert_eq!(calls[0].status, Some(200));
         Ok(())
     })
     .await;

@@ -371,3 +371,26 @@ fn messages_distinguish_permitted_values() {
         r#"size must be one of 1, "1", "a, b", not “b”"#
     );
 }
+
+/// A service would bill a task and then fail it, or leave out pictures that the user has chosen.
+#[test]
+fn lists_have_bounds_and_no_files_of_the_browser() {
+    let images: Parameter = serde_json::from_value(json!({
+        "name": "images", "type": "array", "items": {"type": "string", "format": "uri"},
+        "minItems": 2, "maxItems": 3
+    }))
+    .unwrap();
+    let check = |list: Value| check(&images, false, Some(&Entry::Value(list)));
+    assert!(check(json!(["a", "b"])).is_ok());
+    for (list, message) in [
+        (json!(["a"]), "images must have at least 2 items, not 1"),
+        (
+            json!(["a", "b", "c", "d"]),
+            "images must have at most 3 items, not 4",
+        ),
+    ] {
+        assert_eq!(check(list).unwrap_err().message, message);
+    }
+    let stored = check(json!(["a", "data:image/png;stored=1a-50,"]));
+    assert!(stored.unwrap_err().message.contains("choose it again"));
+}

@@ -17,7 +17,7 @@ pub fn message(problems: &[Problem], draft: &Draft, schema: &Schema) -> String {
     // A parameter with an invalid default is not missing.
     let has_none = |parameter: &Parameter| parameter.default.as_ref().is_none_or(Value::is_null);
     let missing = known.filter(|(it, _)| is_missing(draft, name) && has_none(it));
-    let media = missing.and_then(|(parameter, _)| parameter.media());
+    let media = missing.and_then(|(it, _)| it.media().or_else(|| it.media_list()));
     match (missing, media) {
         // The user chooses a file or an output instead of typing it.
         (_, Some(Media::Image)) => format!("Choose a picture ({name})."),

@@ -1,6 +1,7 @@
 //! Chooses the control for a parameter.
 
 use crate::output::expected_output;
+use crate::text::plural::counted;
 use atelier_contract::{Entry, Kind, Media, Parameter, check};
 use serde_json::{Number, Value};
 
@@ -16,6 +17,8 @@ pub enum Control {
     Text,
     /// The address of an image, a video or a sound, with a preview.
     Media(Media),
+    /// A list of such addresses.
+    MediaList(Media),
     /// A few short choices, all visible.
     Segmented,
     Select,
@@ -45,7 +48,8 @@ impl Control {
                 slider: slider(parameter).is_some(),
             },
             Kind::Boolean => Self::Switch,
-            Kind::Array | Kind::Object | Kind::Unknown => Self::Json,
+            Kind::Array => parameter.media_list().map_or(Self::Json, Self::MediaList),
+            Kind::Object | Kind::Unknown => Self::Json,
         }
     }
 }
@@ -73,6 +77,12 @@ pub fn text(value: &Value) -> String {
 
 /// Returns the bounds as text, such as `1 to 50`; empty without bounds. The default is shown in the field.
 pub fn bounds(parameter: &Parameter) -> String {
+    match parameter.item_bounds() {
+        (Some(min), Some(max)) => return format!("{min} to {max} items"),
+        (Some(min), None) => return format!("at least {}", counted(min as usize, "item")),
+        (None, Some(max)) => return format!("at most {}", counted(max as usize, "item")),
+        (None, None) => {}
+    }
     // Some services write `0.0` for 0.
     let plain = |number: &Number| {
         let text = number.to_string();

@@ -38,6 +38,7 @@ pub fn folded(schema: &Schema, is_bar: bool) -> Vec<usize> {
         *required
             || parameter.is_long_text()
             || parameter.media().is_some()
+            || parameter.media_list().is_some()
             || COMMON.contains(&parameter.name.as_str())
     };
     let folded: Vec<usize> = (parameters.iter().enumerate())

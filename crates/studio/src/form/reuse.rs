@@ -37,7 +37,10 @@ pub fn is_accepted_by_none(
 pub fn parameters(schema: &Schema, kind: OutputKind) -> Vec<String> {
     schema
         .parameters()
-        .filter(|(parameter, _)| parameter.media().map(kind_of) == Some(kind))
+        .filter(|(parameter, _)| {
+            let media = parameter.media().or_else(|| parameter.media_list());
+            media.map(kind_of) == Some(kind)
+        })
         .map(|(parameter, _)| parameter.name.clone())
         .collect()
 }
@@ -48,6 +51,45 @@ pub fn kind_of(media: Media) -> OutputKind {
         Media::Image => OutputKind::Image,
         Media::Video => OutputKind::Video,
         Media::Audio => OutputKind::Audio,
+    }
+}
+
+/// How an output is given to a model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum InputSource {
+    /// The address is the value.
+    Address,
+    /// Its file is uploaded, like a file of the user.
+    Upload,
+    /// Its file is put into the request, as a data URI.
+    Data,
+}
+
+/// Facts about an output that becomes an input.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OutputFacts {
+    /// Whether the output arrived as data and has no address.
+    pub is_stored: bool,
+    /// Whether it belongs to the service that gets the input.
+    pub is_of_service: bool,
+    /// Whether its address is known to be dead.
+    pub is_gone: bool,
+}
+
+/// Decides how an output becomes an input. `accepts_uploads`: whether the service does. If the file can't be read, the
+/// address is the only choice.
+pub fn input_source(output: OutputFacts, accepts_uploads: bool) -> InputSource {
+    let OutputFacts {
+        is_stored,
+        is_of_service,
+        is_gone,
+    } = output;
+    match (is_stored || is_gone, accepts_uploads) {
+        (true, false) => InputSource::Data,
+        (true, true) => InputSource::Upload,
+        // Another service may not be reachable for this one, or delete its files earlier.
+        (false, true) if !is_of_service => InputSource::Upload,
+        (false, _) => InputSource::Address,
     }
 }
 
@@ -127,6 +169,45 @@ mod tests {
     }
 
     #[test]
+    fn an_output_is_uploaded_if_its_address_does_not_help() {
+        let facts = |is_stored, is_of_service, is_gone| OutputFacts {
+            is_stored,
+            is_of_service,
+            is_gone,
+        };
+        for (output, with_uploads, without) in [
+            (
+                facts(false, true, false),
+                InputSource::Address,
+                InputSource::Address,
+            ),
+            (
+                facts(false, true, true),
+                InputSource::Upload,
+                InputSource::Data,
+            ),
+            (
+                facts(true, true, false),
+                InputSource::Upload,
+                InputSource::Data,
+            ),
+            (
+                facts(false, false, false),
+                InputSource::Upload,
+                InputSource::Address,
+            ),
+            (
+                facts(false, false, true),
+                InputSource::Upload,
+                InputSource::Data,
+            ),
+        ] {
+            assert_eq!(input_source(output, true), with_uploads, "{output:?}");
+            assert_eq!(input_source(output, false), without, "{output:?}");
+        }
+    }
+
+    #[test]
     fn only_parameters_of_the_kind_accept_it() {
         let schema: Schema = serde_json::from_value(json!({
             "category": "image", "subcategory": "a", "parameters": {
@@ -134,6 +215,8 @@ mod tests {
                 "optional": [
                     {"name": "image_url", "type": "string"},
                     {"name": "mask", "type": "string"},
+                    {"name": "references", "type": "array", "items": {"type": "string", "format": "uri"}},
+                    {"name": "image_input", "type": "array", "items": {"type": "string", "format": "uri"}},
                     {"name": "audio_url", "type": "string"}
                 ]
             }
@@ -141,7 +224,7 @@ mod tests {
         .unwrap();
         assert_eq!(
             parameters(&schema, OutputKind::Image),
-            ["image_url", "mask"]
+            ["image_url", "mask", "image_input"]
         );
         assert_eq!(parameters(&schema, OutputKind::Audio), ["audio_url"]);
         assert!(parameters(&schema, OutputKind::Video).is_empty());

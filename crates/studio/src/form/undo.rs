@@ -46,6 +46,10 @@ impl Change {
         let entries = self.before.iter().chain(self.after.iter());
         let sizes = entries.map(|(_, entry)| match entry {
             Entry::Text(text) | Entry::Value(Value::String(text)) => text.len(),
+            Entry::Value(Value::Array(items)) => {
+                let lengths = items.iter().filter_map(Value::as_str).map(str::len);
+                lengths.sum()
+            }
             Entry::Value(_) => 0,
         });
         sizes.sum()

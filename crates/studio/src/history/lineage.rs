@@ -38,18 +38,21 @@ pub struct Family {
 }
 
 /// Records in new tasks the outputs from which they are generated: those whose addresses are among the inputs. Existing
-/// sources are preserved.
-pub fn trace(new: &mut [Task], known: &[&Task]) {
+/// sources are preserved. `uploaded`: the outputs whose files were uploaded, by the address of the upload.
+pub fn trace(new: &mut [Task], known: &[&Task], uploaded: &HashMap<String, String>) {
     let mut origins = None;
     for task in new.iter_mut().filter(|task| task.sources.is_empty()) {
         let values = task.input.values().iter();
-        let addresses = values.filter_map(|(name, value)| Some((name, address(value)?)));
+        let addresses = values.flat_map(|(name, value)| {
+            let found = addresses(value).into_iter();
+            found.map(move |address| (name, address))
+        });
         let found = addresses.filter_map(|(parameter, address)| {
             // Most inputs contain no address, so build the lookup table only if needed.
             let origins = origins.get_or_insert_with(|| origins_of(known));
             Some(Source {
                 parameter: parameter.clone(),
-                output: origin(origins, address)?,
+                output: origin(origins, address).or_else(|| uploaded.get(address).cloned())?,
             })
         });
         task.sources = found.collect();
@@ -66,9 +69,14 @@ fn origin(origins: &HashMap<&str, String>, address: &str) -> Option<String> {
     })
 }
 
-fn address(value: &Value) -> Option<&str> {
+/// Returns the addresses in a value: a text, or a list of texts.
+fn addresses(value: &Value) -> Vec<&str> {
+    let texts = match value {
+        Value::Array(items) => items.iter().filter_map(Value::as_str).collect(),
+        value => Vec::from_iter(value.as_str()),
+    };
     let is_address = |text: &&str| OutputAddress::of(text) != OutputAddress::Text;
-    value.as_str().filter(is_address)
+    texts.into_iter().filter(is_address).collect()
 }
 
 /// Returns the output at each address; if there are several, the newest. Includes the sources of tasks, because a
@@ -219,7 +227,8 @@ mod tests {
     }
 
     fn traced(mut task: Task, known: &[&Task]) -> Task {
-        trace(std::slice::from_mut(&mut task), known);
+        let uploaded = [("https://s/upload.png".to_owned(), "u/1".to_owned())];
+        trace(std::slice::from_mut(&mut task), known, &uploaded.into());
         task
     }
 
@@ -265,6 +274,20 @@ mod tests {
         let again = traced(task("c", 3, input, &[]), &[&moved, &b]);
         assert_eq!(again.sources, [source]);
         assert!(traced(a, &[]).sources.is_empty());
+    }
+
+    /// A list of pictures was made from each of them.
+    #[test]
+    fn every_output_in_a_list_is_recognized() {
+        let (a, b) = ("https://s/1.png", "https://s/2.png");
+        let made = task("m", 1, json!({}), &[a, b]);
+        let images = [b, "https://other/3.png", a, "https://s/upload.png"];
+        let input = json!({"images": images, "prompt": "a fox"});
+        let listed = traced(task("l", 2, input, &[]), &[&made]);
+        let outputs: Vec<&str> = (listed.sources.iter())
+            .map(|source| source.output.as_str())
+            .collect();
+        assert_eq!(outputs, ["m/1", "m/0", "u/1"]);
     }
 
     #[test]

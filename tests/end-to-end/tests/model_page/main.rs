@@ -4,6 +4,7 @@ mod drafts;
 mod filmstrip;
 mod focus_and_title;
 mod form;
+mod media_lists;
 mod missing;
 mod moving;
 mod notifications;

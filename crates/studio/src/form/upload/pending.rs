@@ -9,6 +9,8 @@ pub struct FormUpload {
     /// The name of the file.
     pub name: String,
     pub state: UploadState,
+    /// Whether the file is an item of a list, where it stays visible after a failure.
+    pub is_in_list: bool,
 }
 
 /// What a press of Generate does next.
@@ -35,13 +37,23 @@ pub fn pending(waited: &[u32], uploads: &[FormUpload]) -> Pending {
         ids.extend(running.iter().map(|upload| upload.id));
         ids.sort_unstable();
         ids.dedup();
-        let message = format!(
-            "Waiting for the upload of {}. Generate follows.",
-            names.join(" and ")
-        );
+        let files = match names.as_slice() {
+            [_, _, _, ..] => format!("{} files", names.len()),
+            names => names.join(" and "),
+        };
+        let message = format!("Waiting for the upload of {files}. Generate follows.");
         return Pending::Wait(ids, message);
     }
     let ended = uploads.iter().filter(|upload| waited.contains(&upload.id));
+    let failed = uploads
+        .iter()
+        .find(|upload| upload.is_in_list && matches!(upload.state, UploadState::Failed { .. }));
+    if let Some(FormUpload { name, .. }) = failed.filter(|upload| !waited.contains(&upload.id)) {
+        let message = format!(
+            "Not sent: {name} could not be uploaded. Remove it from its list, or try again."
+        );
+        return Pending::Stop(message);
+    }
     for FormUpload { name, state, .. } in ended {
         match state {
             UploadState::Failed { message, .. } => {
@@ -66,6 +78,7 @@ mod tests {
             id,
             name: format!("{id}.jpg"),
             state,
+            is_in_list: false,
         }
     }
 
@@ -74,6 +87,33 @@ mod tests {
             message: "It is broken.".into(),
             can_retry: false,
         }
+    }
+
+    /// The service would bill a task without one of the pictures that the user sees in the list.
+    #[test]
+    fn a_failed_file_in_a_list_prevents_submission() {
+        let file = FormUpload {
+            is_in_list: true,
+            ..upload(1, failed())
+        };
+        let Pending::Stop(message) = pending(&[], &[file]) else {
+            panic!("it is submitted");
+        };
+        assert!(message.contains("1.jpg could not be uploaded"), "{message}");
+        assert_eq!(pending(&[], &[upload(1, failed())]), Pending::Submit);
+    }
+
+    #[test]
+    fn many_files_are_counted() {
+        let uploads = [1, 2, 3].map(|id| upload(id, UploadState::Waiting));
+        let Pending::Wait(ids, message) = pending(&[], &uploads) else {
+            panic!("it does not wait");
+        };
+        assert_eq!(ids, [1, 2, 3]);
+        assert_eq!(
+            message,
+            "Waiting for the upload of 3 files. Generate follows."
+        );
     }
 
     #[test]

@@ -1,0 +1,257 @@
+//! Outputs as the value of a media field. An output that the service can't fetch by its address is uploaded like a file of
+//! the user, or put into the request if the service accepts no uploads.
+
+use std::cell::RefCell;
+
+use atelier_contract::Entry;
+use atelier_contract::output::SafeUrl;
+use atelier_engine::stored_output;
+use atelier_studio::form::media_list;
+use atelier_studio::form::reuse::{self, InputSource, OutputFacts, input_source};
+use atelier_studio::form::upload::LocalFile;
+use atelier_studio::form::upload::acceptance::Support;
+use atelier_studio::output::output_cache;
+use gloo_events::EventListener;
+use leptos::prelude::*;
+use wasm_bindgen::JsCast;
+use web_sys::{Blob, DragEvent, Element};
+
+use super::media_list::ListField;
+use super::own_file::MediaField;
+use crate::browser::chosen::ChosenFile;
+use crate::browser::{file, peek};
+use crate::files::output_file;
+use crate::reactive::boxed::{effect, spawn};
+use crate::reactive::until::until;
+use crate::runner::uploaded_outputs;
+use crate::state::catalog::Load;
+use crate::state::contexts::Contexts;
+use crate::state::uploads::{self, FieldKey};
+
+/// The type of a dragged output, whose data is its name.
+pub const DRAGGED: &str = "application/x-atelier-output";
+
+/// An output: its name and its address.
+pub type Output = (String, String);
+
+/// What replaces the address of an output.
+pub enum Replacement {
+    File(ChosenFile),
+    Data(String),
+}
+
+thread_local! {
+    /// Outputs whose addresses are already in a field, but may have to be replaced once the field is shown.
+    static REQUESTED: RefCell<ArcRwSignal<Vec<(FieldKey, Output)>>> = RefCell::default();
+    /// The names of the outputs that are being uploaded, by the ids of their uploads.
+    static UPLOADING: RefCell<Vec<(u32, String)>> = const { RefCell::new(Vec::new()) };
+}
+
+fn requested() -> ArcRwSignal<Vec<(FieldKey, Output)>> {
+    REQUESTED.with_borrow(Clone::clone)
+}
+
+/// Replaces the address of an output in a field if necessary, once the field is shown. `key`: the field without an item.
+pub fn request_replacement(key: FieldKey, output: Output) {
+    requested().update(|requested| requested.push((key, output)));
+}
+
+/// Handles [`request_replacement`] for a field as long as it is shown.
+pub fn follow_requests(of: &MediaField) {
+    let of = of.clone();
+    effect(move || {
+        let (key, requested) = (of.key(), requested());
+        requested.track();
+        let is_of_field = |(other, _): &(FieldKey, Output)| *other == key;
+        if !requested.read_untracked().iter().any(is_of_field) {
+            return;
+        }
+        let mut own = Vec::new();
+        requested.update_untracked(|requested| {
+            let all = std::mem::take(requested);
+            let (found, others) = all.into_iter().partition(is_of_field);
+            (own, *requested) = (found, others);
+        });
+        untrack(|| {
+            own.into_iter()
+                .for_each(|(_, output)| of.replace(None, output));
+        });
+    });
+}
+
+/// Remembers which output an upload has put at an address.
+pub fn note_uploaded(upload: u32, url: &str) {
+    let found = UPLOADING.with_borrow_mut(|uploading| {
+        let at = uploading.iter().position(|(id, _)| *id == upload)?;
+        Some(uploading.swap_remove(at).1)
+    });
+    if let Some(output) = found {
+        uploaded_outputs::remember(url.to_owned(), output);
+    }
+}
+
+impl MediaField {
+    /// Sets the field to an output, or adds the outputs to a list.
+    pub fn use_outputs(&self, outputs: Vec<Output>) {
+        // The form may have been removed while the dialog was open.
+        if self.field.is_disposed() {
+            return;
+        }
+        if self.is_list() {
+            for (item, output) in ListField::new(self).add_outputs(outputs) {
+                self.replace(Some(item), output);
+            }
+        } else if let Some(output) = outputs.into_iter().next() {
+            self.field.set_text(output.1.clone());
+            self.replace(None, output);
+        }
+    }
+
+    /// Replaces the address of an output if the service can't use it. Does nothing if the field has changed meanwhile.
+    /// `item`: the item of a list, if it is known.
+    pub fn replace(&self, item: Option<u32>, (name, url): Output) {
+        let of = self.clone();
+        spawn(async move {
+            let Some(found) = replacement(of.all, &name, &url).await else {
+                return;
+            };
+            if of.is_list() {
+                let list = ListField::new(&of);
+                let item = item.or_else(|| list.item_with(&url));
+                if let Some(item) = item.filter(|item| list.has(*item, &url)) {
+                    let upload = list.replace(item, found);
+                    note_uploading(upload, name);
+                }
+                return;
+            }
+            let before = of.field.entry_now();
+            if before.as_ref().map(Entry::to_text) != Some(url) {
+                return;
+            }
+            match found {
+                Replacement::Data(data) => of.field.set_text(data),
+                Replacement::File(file) => {
+                    let key = of.key();
+                    uploads::start(of.all, key.clone(), of.media, file, before, String::new());
+                    note_uploading(untrack(|| uploads::of_field(&key)).map(|it| it.id), name);
+                }
+            }
+        });
+    }
+}
+
+fn note_uploading(upload: Option<u32>, output: String) {
+    if let Some(id) = upload {
+        UPLOADING.with_borrow_mut(|uploading| uploading.push((id, output)));
+    }
+}
+
+/// Returns what replaces the address of an output; `None` if the address can be used, or if there is no other choice.
+async fn replacement(all: Contexts, name: &str, url: &str) -> Option<Replacement> {
+    let task = output_cache::parse_name(name).and_then(|(key, _)| all.runner.task(&key))?;
+    let account = task.with_untracked(|task| task.account.clone());
+    let is_stored = stored_output::is_reference(url);
+    let is_of_service = account.address == untrack(|| all.session.account()).address;
+    let output = OutputFacts {
+        is_stored,
+        is_of_service,
+        is_gone: !is_stored && is_gone(all, url).await,
+    };
+    if input_source(output, true) == InputSource::Address {
+        return None;
+    }
+    match input_source(output, accepts_uploads(all).await) {
+        InputSource::Address => None,
+        InputSource::Data => {
+            let content = all.runner.copy(name).await?;
+            Some(Replacement::Data(file::data_url(&content).await?))
+        }
+        InputSource::Upload => {
+            let content = content(all, name, url).await?;
+            let media_type = content.type_();
+            let name = match is_stored {
+                true => {
+                    let extension = media_type.split(['/', '+', ';']).nth(1);
+                    format!("output.{}", extension.unwrap_or("bin"))
+                }
+                false => media_list::name(url),
+            };
+            let file = LocalFile {
+                name,
+                media_type,
+                bytes: content.size() as u64,
+                // Files of the same size and name may differ.
+                last_modified: None,
+            };
+            Some(Replacement::File(ChosenFile { file, content }))
+        }
+    }
+}
+
+/// Returns the file of an output: the copy in this browser, or else from its address.
+async fn content(all: Contexts, name: &str, url: &str) -> Option<Blob> {
+    if let Some(copy) = all.runner.copy(name).await {
+        return Some(copy);
+    }
+    let address = all.session.settings_untracked().address;
+    output_file::fetch(url, address.as_str()).await.ok()
+}
+
+/// Whether the host of an address replies that there is no such file.
+async fn is_gone(all: Contexts, url: &str) -> bool {
+    let address = all.session.settings_untracked().address;
+    let safe = SafeUrl::media(url, address.as_str());
+    let Some(safe) = safe.filter(|safe| safe.is_link()) else {
+        return false;
+    };
+    peek::is_gone(safe.as_str()).await
+}
+
+/// Whether the service accepts uploads. Waits until that is known.
+async fn accepts_uploads(all: Contexts) -> bool {
+    until(
+        move || match (uploads::support(all), all.catalog.models()) {
+            (Support::Yes(_), _) => Some(true),
+            (Support::No, _) | (_, Load::Failed(_)) => Some(false),
+            (Support::Unknown, _) => None,
+        },
+    )
+    .await
+}
+
+/// Lets outputs that are dragged tell their names, so that another window can use them.
+pub fn listen_for_drags() {
+    let listener = EventListener::new(&document(), "dragstart", |event| {
+        let target = event.target().and_then(|it| it.dyn_into::<Element>().ok());
+        let shown = target.and_then(|target| target.closest("[data-output]").ok()?);
+        let name = shown.and_then(|shown| shown.get_attribute("data-output"));
+        let transfer = event.unchecked_ref::<DragEvent>().data_transfer();
+        if let (Some(name), Some(transfer)) = (name, transfer) {
+            // Does not fail while a drag starts.
+            let _ = transfer.set_data(DRAGGED, &name);
+        }
+    });
+    listener.forget();
+}
+
+/// Returns a dragged output if it fits a field, else a message.
+pub fn dropped_output(of: &MediaField, name: &str) -> Result<Output, String> {
+    let found = output_cache::parse_name(name).and_then(|(key, position)| {
+        let task = of.all.runner.task(&key)?;
+        let task = task.read_untracked();
+        let url = task.outputs().get(position)?.clone();
+        let kind = task.output_kind(&url);
+        Some((url, kind))
+    });
+    match found {
+        Some((url, kind)) if kind == reuse::kind_of(of.media) => Ok((name.to_owned(), url)),
+        Some((_, kind)) => Err(format!(
+            "This output is of type {}, which {} does not take. Choose another one.",
+            kind.word(),
+            of.field.parameter.name
+        )),
+        None => {
+            Err("This output is not in the history of this browser. Choose another one.".to_owned())
+        }
+    }
+}
