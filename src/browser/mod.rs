@@ -2,6 +2,7 @@
 
 pub mod archive;
 pub mod chosen;
+pub mod clean_picture;
 pub mod clipboard;
 pub mod clock;
 pub mod dates;
@@ -16,10 +17,12 @@ pub mod http;
 pub mod lifecycle;
 pub mod local;
 pub mod location;
+pub mod mask_file;
 pub mod notify;
 pub mod panic;
 pub mod peek;
 pub mod picture;
+pub mod picture_canvas;
 pub mod pointer;
 pub mod press;
 pub mod random;

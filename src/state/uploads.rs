@@ -19,6 +19,7 @@ use crate::browser::{clock, file, lifecycle, picture, upload};
 use crate::reactive::boxed::spawn;
 use crate::state::catalog::Load;
 use crate::state::contexts::Contexts;
+use crate::state::photo_privacy;
 use crate::state::session::Session;
 
 /// A file that is about to expire is uploaded again, in milliseconds.
@@ -56,6 +57,8 @@ pub struct Upload {
 /// A file that was uploaded in this visit.
 struct Known {
     address: String,
+    /// Whether location and camera data were kept.
+    keeps_metadata: bool,
     credentials: Credentials,
     file: LocalFile,
     uploaded: Uploaded,
@@ -66,6 +69,10 @@ struct Content {
     id: u32,
     blob: Blob,
     abort: Option<AbortHandle>,
+    /// The types that the service accepts; empty if they are unknown.
+    types: Vec<String>,
+    /// Whether [`prepare`] has changed what must not be sent.
+    is_prepared: bool,
 }
 
 #[derive(Default)]
@@ -140,6 +147,15 @@ pub fn description(url: &str) -> Option<String> {
     })
 }
 
+/// Returns the file at a URL if it was uploaded in this visit.
+pub fn file(url: &str) -> Option<LocalFile> {
+    STORE.with_borrow(|store| {
+        let mut known = store.known.iter();
+        let known = known.rfind(|known| known.uploaded.url == url)?;
+        Some(known.file.clone())
+    })
+}
+
 /// Returns whether the service accepts uploads; tracked.
 pub fn support(all: Contexts) -> Support {
     match all.catalog.models() {
@@ -174,6 +190,10 @@ pub fn start(
     };
     let is_waiting = state == UploadState::Waiting;
     let can_embed = support == Support::No && media == Media::Image;
+    let types = match support {
+        Support::Yes(limits) => limits.types,
+        Support::Unknown | Support::No => Vec::new(),
+    };
     let id = add(Upload {
         id: 0,
         key,
@@ -190,6 +210,8 @@ pub fn start(
                 id,
                 blob: content,
                 abort: None,
+                types,
+                is_prepared: false,
             });
         });
     }
@@ -200,13 +222,16 @@ pub fn start(
 
 /// Puts the picture of an upload that the service does not accept into the request, as a data URI.
 pub fn embed(all: Contexts, id: u32) {
-    let (Some(upload), Some(blob)) = (of_id(id), blob(id)) else {
+    let Some(upload) = of_id(id) else {
         return;
     };
     spawn(async move {
-        let result = match embedded(&blob).await {
-            Some(uploaded) => Ok(uploaded),
-            None => Err(embedding::failure(&upload.file.name)),
+        let result = match prepare(id).await {
+            Ok(()) => match embedded_by_id(id).await {
+                Some(uploaded) => Ok(uploaded),
+                None => Err(embedding::failure(&upload.file.name)),
+            },
+            Err(message) => Err(message),
         };
         if let (Ok(uploaded), Some(credentials)) = (&result, untrack(|| all.session.credentials()))
         {
@@ -214,6 +239,10 @@ pub fn embed(all: Contexts, id: u32) {
         }
         apply(id, UploadEvent::Embedded(result));
     });
+}
+
+async fn embedded_by_id(id: u32) -> Option<Uploaded> {
+    embedded(&blob(id)?).await
 }
 
 /// Returns the largest copy of a picture that fits into a request.
@@ -350,6 +379,7 @@ fn remember(upload: Upload, credentials: Credentials, uploaded: Uploaded) {
     STORE.with_borrow_mut(|store| {
         store.known.push(Known {
             address: upload.key.address,
+            keeps_metadata: photo_privacy::keeps_metadata(),
             credentials,
             file: upload.file,
             uploaded,
@@ -364,9 +394,11 @@ fn known(address: &str, credentials: Option<Credentials>, file: &LocalFile) -> O
         let expires_ms = uploaded.expires_at.map(|at| at.saturating_mul(1000));
         expires_ms.is_none_or(|at| at > clock::now() + MIN_REMAINING_MS)
     };
+    let keeps_metadata = photo_privacy::keeps_metadata();
     STORE.with_borrow(|store| {
         let known = store.known.iter().rfind(|known| {
             known.address == address
+                && known.keeps_metadata == keeps_metadata
                 && known.credentials == credentials
                 && known.file.is_same(file)
                 && is_alive(&known.uploaded)
@@ -405,7 +437,49 @@ fn send(session: Session, id: u32) {
     });
 }
 
+/// Removes location and camera data from the picture of an upload, once.
+///
+/// # Errors
+///
+/// A sentence for the user.
+async fn prepare(id: u32) -> Result<(), String> {
+    let content = STORE.with_borrow(|store| {
+        let content = store.contents.iter().find(|content| content.id == id)?;
+        (!content.is_prepared).then(|| (content.blob.clone(), content.types.clone()))
+    });
+    let (Some((blob, types)), Some(upload)) = (content, of_id(id)) else {
+        return Ok(());
+    };
+    // A file that was moved or deleted is reported when it is sent.
+    if upload.media != Media::Image || !file::is_readable(&blob).await {
+        return Ok(());
+    }
+    let keeps_metadata = photo_privacy::keeps_metadata();
+    let name = &upload.file.name;
+    let prepared = photo_privacy::prepare(name, &blob, &types, keeps_metadata).await?;
+    STORE.with_borrow_mut(|store| {
+        let content = store.contents.iter_mut().find(|content| content.id == id);
+        if let Some(content) = content {
+            content.blob = prepared.content;
+            content.is_prepared = true;
+        }
+    });
+    if !prepared.note.is_empty() {
+        signal().update(|uploads| {
+            if let Some(upload) = uploads.iter_mut().find(|upload| upload.id == id) {
+                let note = format!("{} {}", upload.note, prepared.note);
+                upload.note = note.trim().to_owned();
+            }
+        });
+    }
+    Ok(())
+}
+
 async fn attempts(session: Session, id: u32) {
+    if let Err(message) = prepare(id).await {
+        apply(id, UploadEvent::Unfit { message });
+        return;
+    }
     let mut failures = 0;
     loop {
         let Some(UploadState::RetryingAt { at, .. }) = attempt(session, id, failures + 1).await
@@ -446,7 +520,8 @@ async fn attempt(session: Session, id: u32, failures: u32) -> Option<UploadState
         );
         return apply(id, UploadEvent::Unfit { message });
     }
-    let total = upload.file.bytes;
+    // Smaller or larger than the chosen file if that was changed.
+    let total = blob.size() as u64;
     apply(id, UploadEvent::Started { total });
     let url = address.url(path::UPLOADS);
     let progress = move |sent| {

@@ -7,6 +7,7 @@ mod generating;
 mod history;
 mod offline;
 mod output_cache;
+mod own_pictures;
 mod tick;
 
 use leptos::prelude::*;
@@ -44,6 +45,7 @@ pub fn SettingsPage() -> impl IntoView {
                     </div>
                 </form>
                 {generating::generating(fields)}
+                {own_pictures::own_pictures()}
             </div>
             <div class="settings">
                 {files::files()}

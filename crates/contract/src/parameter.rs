@@ -159,10 +159,14 @@ impl Parameter {
         self.kind() == Kind::Integer && self.words().iter().any(|word| word == "seed")
     }
 
-    /// Returns the medium of a text parameter that contains the URL of an image, video or audio file.
+    /// Returns the medium of a text parameter that contains the URL of an image, video or audio file. The format `mask` is an
+    /// extension of INTERFACE.
     pub fn media(&self) -> Option<Media> {
         if self.kind() != Kind::Text || self.is_long_text() {
             return None;
+        }
+        if self.extra.get("format").and_then(Value::as_str) == Some("mask") {
+            return Some(Media::Image);
         }
         self.words().iter().find_map(|word| medium(word))
     }

@@ -1,7 +1,8 @@
 //! The logic of the page: forms, batches, the gallery, the history. Its functions are pure, like the engine: the time,
 //! random numbers and replies are arguments.
 //!
-//! - Submitting: [`form`] for one input, [`compose`] for a table of them; [`share`] for links and programs.
+//! - Submitting: [`form`] for one input, [`mask`] for a mask in it, [`compose`] for a table of inputs; [`share`] for links
+//!   and programs.
 //! - Submitted tasks: [`task`] for one, [`batch`] for many, [`history`] for all.
 //! - Outputs: [`output`] for a file, [`gallery`] for all of them.
 //! - Shared by all pages: [`navigation`] and [`list`] for pages and long lists, [`connection`] for services, [`fault`] for
@@ -25,10 +26,14 @@ pub mod gallery;
 pub mod history;
 /// Long lists and grids: the rows to render, and focus by arrow keys.
 pub mod list;
+/// Masks that the user draws over a picture.
+pub mod mask;
 /// Routes, commands, categories, search, and the titles of tabs.
 pub mod navigation;
 /// Files of outputs: their types, names, copies, thumbnails and waveforms.
 pub mod output;
+/// Edits of a picture before it is used: crop, turns, size.
+pub mod picture_edit;
 /// Recipes in the metadata of files, of Atelier and of other programs.
 pub mod recipe_file;
 /// Links and programs that repeat a submission.

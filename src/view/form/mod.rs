@@ -3,12 +3,14 @@
 mod choice;
 mod controls;
 mod earlier_prompts;
+mod edit_button;
 mod events;
 pub mod field;
 mod field_list;
 mod frame;
 pub mod gallery_picker;
 mod json;
+mod mask_button;
 mod media;
 mod media_list;
 mod number;
@@ -84,7 +86,10 @@ pub fn Fields(
         return view! { <p class="muted">"This model takes no parameters."</p> }.into_any();
     }
     let all = first.iter().chain(&more);
-    own_file::listen(own_file::media_fields(all, &schema.model));
+    let media = own_file::media_fields(all, &schema.model);
+    mask_button::provide(&media);
+    edit_button::provide(draft, &schema);
+    own_file::listen(media);
     let list =
         |fields: Vec<Field>| FieldList::new(fields, draft, attempted, refused, Some(&schema.model));
     let folded_parameters: Vec<Arc<Parameter>> =

@@ -16,7 +16,7 @@ use web_sys::{ClipboardEvent, DataTransfer, DragEvent, Element, HtmlInputElement
 
 use super::field::{self, Field, Kind};
 use super::media_list::{self, ListField};
-use super::{gallery_picker, output_input};
+use super::{edit_button, gallery_picker, mask_button, output_input};
 use crate::browser::chosen::{self, ChosenFile, Pasted};
 use crate::reactive::boxed::{dynamic, effect, handler, memo, spawn, text, when};
 use crate::state::contexts::{Contexts, contexts};
@@ -85,6 +85,7 @@ pub fn view(of: MediaField) -> AnyView {
         failure(shown, &of),
     );
     let from_gallery = gallery_picker::button(of.clone());
+    let (edit, mask) = (edit_button::view(&of), mask_button::view(&of));
     let (choosing, pasting, removing) = (of.clone(), of.clone(), of);
     let choose = move |event: web_sys::Event| {
         let target = event.target().and_then(|it| it.dyn_into().ok());
@@ -126,7 +127,9 @@ pub fn view(of: MediaField) -> AnyView {
             >
                 "Remove"
             </button>
+            {edit}
         </div>
+        {mask}
         <p
             class="hint"
             translate="no"
@@ -301,6 +304,7 @@ impl MediaField {
         matches!(self.field.kind, Kind::Parameter(Control::MediaList(_)))
     }
 
+    /// Returns the key of the field's upload.
     pub fn key(&self) -> FieldKey {
         FieldKey {
             address: self.all.session.settings_untracked().address.to_string(),
@@ -338,7 +342,7 @@ impl MediaField {
     }
 
     /// Uploads the first of these files, or all for a list.
-    fn accept(&self, files: Vec<ChosenFile>) {
+    pub fn accept(&self, files: Vec<ChosenFile>) {
         if self.is_list() {
             return ListField::new(self).add_files(files);
         }

@@ -7,6 +7,8 @@ use crate::view::form::output_input;
 use crate::view::lightbox::Lightbox;
 use crate::view::lightbox::comparison::Comparison;
 use crate::view::lightbox::sweep::Sweep;
+use crate::view::mask::MaskDialog;
+use crate::view::picture_editor::PictureEditor;
 use crate::view::shell::commands::Commands;
 use crate::view::shell::copy_manually::CopyManually;
 use crate::view::shell::open_file::OpenFile;
@@ -23,6 +25,8 @@ pub fn dialogs() -> AnyView {
         <Lightbox />
         <Comparison />
         <Sweep />
+        <MaskDialog />
+        <PictureEditor />
         <Shortcuts />
         <Commands />
         <OpenFile />

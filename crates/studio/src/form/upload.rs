@@ -1,10 +1,13 @@
 //! Files of the user for media parameters: which files are accepted (`acceptance`), the state of one upload (`state`), what
-//! Generate does while uploads run (`pending`), and pictures inside the request (`embedding`).
+//! Generate does while uploads run (`pending`), pictures inside the request (`embedding`), the removal of location and camera
+//! data (`metadata`), and formats that browsers can't read (`unreadable`).
 
 pub mod acceptance;
 pub mod embedding;
+pub mod metadata;
 pub mod pending;
 pub mod state;
+pub mod unreadable;
 
 use atelier_contract::{Media, Uploaded};
 

@@ -50,6 +50,12 @@ impl<'a> Deref for Studio<'a> {
     }
 }
 
+impl<'a> From<studio::Studio<'a>> for Studio<'a> {
+    fn from(studio: studio::Studio<'a>) -> Self {
+        Self(studio)
+    }
+}
+
 /// Runs the steps on the model page.
 pub async fn run_steps(
     name: &str,

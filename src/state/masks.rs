@@ -1,0 +1,135 @@
+//! The mask that is being drawn, and the masks that were drawn in this visit.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use atelier_contract::ModelId;
+use atelier_studio::mask::bitmap::Bitmap;
+use atelier_studio::mask::png::White;
+use leptos::prelude::*;
+
+use crate::browser::chosen::ChosenFile;
+use crate::browser::local::LocalStore;
+use crate::state::uploads::FieldKey;
+
+/// The maximum number of masks in memory. One of a picture with 64 megapixels has 8 MB.
+const MAX_DRAWN: usize = 8;
+
+/// A request to draw a mask.
+#[derive(Clone)]
+pub struct Request {
+    pub key: FieldKey,
+    /// The URL of the picture.
+    pub picture: String,
+    /// The name of the mask's file.
+    pub file_name: String,
+    /// Receives the file.
+    pub on_done: Rc<dyn Fn(ChosenFile)>,
+}
+
+/// A mask that was drawn in this visit.
+struct Drawn {
+    key: FieldKey,
+    picture: String,
+    bitmap: Bitmap,
+}
+
+#[derive(Default)]
+struct Store {
+    request: Option<Request>,
+    is_open: ArcRwSignal<bool>,
+    drawn: Vec<Drawn>,
+}
+
+thread_local! {
+    static STORE: RefCell<Store> = RefCell::default();
+}
+
+/// Opens the dialog.
+pub fn open(request: Request) {
+    STORE
+        .with_borrow_mut(|store| {
+            store.request = Some(request);
+            store.is_open.clone()
+        })
+        .set(true);
+}
+
+/// Closes the dialog.
+pub fn close() {
+    let is_open = STORE.with_borrow_mut(|store| {
+        store.request = None;
+        store.is_open.clone()
+    });
+    if is_open.get_untracked() {
+        is_open.set(false);
+    }
+}
+
+/// Closes the dialog without a decision of the user. It remembers what was drawn.
+pub fn interrupt() {
+    let is_open = STORE.with_borrow(|store| store.is_open.clone());
+    if is_open.get_untracked() {
+        is_open.set(false);
+    }
+}
+
+/// Returns whether the dialog is open; tracked.
+pub fn is_open() -> bool {
+    STORE.with_borrow(|store| store.is_open.clone()).get()
+}
+
+/// Returns the request of the open dialog.
+pub fn request() -> Option<Request> {
+    STORE.with_borrow(|store| store.request.clone())
+}
+
+/// Remembers a mask, so that drawing can continue.
+pub fn remember(key: &FieldKey, picture: &str, bitmap: &Bitmap) {
+    STORE.with_borrow_mut(|store| {
+        let is_same = |drawn: &Drawn| drawn.key == *key && drawn.picture == picture;
+        store.drawn.retain(|drawn| !is_same(drawn));
+        let excess = (store.drawn.len() + 1).saturating_sub(MAX_DRAWN);
+        store.drawn.drain(..excess);
+        store.drawn.push(Drawn {
+            key: key.clone(),
+            picture: picture.to_owned(),
+            bitmap: bitmap.clone(),
+        });
+    });
+}
+
+/// Returns the mask of this size that was drawn last for a field over a picture.
+pub fn recall(key: &FieldKey, picture: &str, size: (u32, u32)) -> Option<Bitmap> {
+    STORE.with_borrow(|store| {
+        let drawn = store.drawn.iter().find(|drawn| {
+            drawn.key == *key && drawn.picture == picture && drawn.bitmap.size() == size
+        });
+        drawn.map(|drawn| drawn.bitmap.clone())
+    })
+}
+
+/// Returns what white means for a model.
+pub fn white(model: &ModelId) -> White {
+    match LocalStore::Browser.read(&storage_key(model)) {
+        Some(_) => White::Stays,
+        None => White::Changes,
+    }
+}
+
+/// Remembers what white means for a model.
+pub fn set_white(model: &ModelId, white: White) {
+    let key = storage_key(model);
+    match white {
+        White::Changes => LocalStore::Browser.remove(&key),
+        // If it can't be stored, the choice applies to this dialog.
+        White::Stays => drop(LocalStore::Browser.write(&key, "stays")),
+    }
+}
+
+fn storage_key(model: &ModelId) -> String {
+    format!(
+        "atelier.mask-white.{}/{}",
+        model.category, model.subcategory
+    )
+}

@@ -1,0 +1,100 @@
+//! The button that draws a mask over the picture of the same form.
+
+use std::rc::Rc;
+
+use atelier_contract::Media;
+use atelier_contract::output::SafeUrl;
+use atelier_studio::mask::target::{self, Candidate, Target};
+use atelier_studio::mask::words;
+use icondata_lu::LuBrush;
+use leptos::prelude::*;
+use web_sys::MouseEvent;
+
+use super::own_file::MediaField;
+use crate::reactive::boxed::{handler, text};
+use crate::state::contexts::contexts;
+use crate::state::masks::{self, Request};
+use crate::state::uploads;
+use crate::view::parts::glyph::Glyph;
+
+/// The fields for images of a form.
+#[derive(Clone)]
+struct Pictures(Vec<MediaField>);
+
+/// Provides the fields of a form to [`view`].
+pub fn provide(fields: &[MediaField]) {
+    let images = fields.iter().filter(|of| of.media == Media::Image);
+    provide_context(Pictures(images.cloned().collect()));
+}
+
+/// Returns the button if the field is a mask and the form has a picture for it.
+pub fn view(of: &MediaField) -> AnyView {
+    if !target::is_mask(&of.field.parameter) {
+        return ().into_any();
+    }
+    let Some(Pictures(fields)) = use_context::<Pictures>() else {
+        return ().into_any();
+    };
+    if find(&fields) == Target::None {
+        return ().into_any();
+    }
+    let message = RwSignal::new(String::new());
+    // The mask is part of the form, which may be left with the browser's Back.
+    on_cleanup(masks::interrupt);
+    let of = of.clone();
+    let press = move |_: MouseEvent| {
+        let problem = match find(&fields) {
+            Target::Picture(at) => open(&of, &fields[at]),
+            Target::Empty(at) => Some(missing(&fields[at])),
+            Target::None => None,
+        };
+        message.set(problem.unwrap_or_default());
+    };
+    view! {
+        <button class="button small" type="button" on:click=handler(press)>
+            <Glyph icon=LuBrush />
+            "Draw mask"
+        </button>
+        <p class="hint" role="status" prop:textContent=text(move || message.get())></p>
+    }
+    .into_any()
+}
+
+fn find(fields: &[MediaField]) -> Target {
+    let candidates: Vec<Candidate<'_>> = (fields.iter())
+        .map(|of| Candidate {
+            parameter: &of.field.parameter,
+            is_filled: !untrack(|| of.field.text()).trim().is_empty(),
+        })
+        .collect();
+    target::picture_of(&candidates)
+}
+
+/// Opens the dialog, or returns why it can't.
+fn open(mask: &MediaField, picture: &MediaField) -> Option<String> {
+    let value = untrack(|| picture.field.text());
+    let address = contexts().session.settings_untracked().address;
+    let Some(url) = SafeUrl::media(value.trim(), address.as_str()) else {
+        return Some(missing(picture));
+    };
+    let file = uploads::file(value.trim());
+    let name = file.map(|file| file.name);
+    let of = mask.clone();
+    masks::open(Request {
+        key: mask.key(),
+        picture: url.as_str().to_owned(),
+        file_name: target::file_name(name.as_deref(), url.as_str()),
+        on_done: Rc::new(move |file| of.accept(vec![file])),
+    });
+    None
+}
+
+/// Explains that the picture must be filled first.
+fn missing(picture: &MediaField) -> String {
+    let upload = untrack(|| uploads::of_field(&picture.key()));
+    let name = &picture.field.parameter.name;
+    match upload.is_some_and(|upload| upload.state.is_running()) {
+        true => words::is_uploading(name),
+        false => words::needs_picture(name),
+    }
+}
