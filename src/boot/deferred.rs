@@ -16,6 +16,7 @@ use leptos::prelude::*;
 
 use crate::runner::Runner;
 use crate::state::catalog::Catalog;
+use crate::state::contexts::Contexts;
 use crate::state::navigation::Navigation;
 
 /// The functions of the part that drives tasks.
@@ -44,6 +45,8 @@ pub struct Pages {
     pub dialogs: fn() -> AnyView,
     /// A page other than the list of models.
     pub page: fn(Route) -> AnyView,
+    /// Continues the uploads from before a reload. A function of the third part, which contains their code.
+    pub restore_uploads: fn(Contexts),
 }
 
 /// The functions of a part.

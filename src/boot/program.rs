@@ -13,6 +13,7 @@ use crate::browser::press;
 use crate::state::contexts::{contexts, pages};
 use crate::state::{
     aspect_ratios, model_order, outage, tab_title, tables, unavailable_models, unload_guard,
+    uploads,
 };
 use crate::view::models::{card_extras, card_keys, first_picture, list_note};
 use crate::view::parts::deferred::deferred;
@@ -64,6 +65,7 @@ fn all_pages() -> Pages {
     Pages {
         dialogs: dialogs::dialogs,
         page: shell::pages::page,
+        restore_uploads: uploads::restore,
     }
 }
 
@@ -72,6 +74,7 @@ impl Functions for Pages {
 
     fn begin(self) {
         aspect_ratios::follow(contexts());
+        (self.restore_uploads)(contexts());
     }
 
     fn may_leave() -> LocalBoxFuture<'static, bool> {

@@ -31,8 +31,13 @@ pub async fn clean(file: &Blob) -> Result<Cleaned, JsValue> {
         Plan::KeepCredentials => Ok(Cleaned::HasCredentials),
         Plan::Join(pieces) => join(file, &pieces).map(Cleaned::Changed),
         // Browsers apply the orientation when they decode a picture.
-        Plan::Redraw(format) => {
-            let drawn = picture::convert(file, format.mime()).await?;
+        Plan::Redraw(format, otherwise) => {
+            let drawn = match picture::convert(file, format.mime()).await {
+                Ok(drawn) => drawn,
+                // A photo of many megapixels is too large for a canvas on some phones.
+                Err(error) if otherwise.is_empty() => return Err(error),
+                Err(_) => join(file, &otherwise)?,
+            };
             Ok(Cleaned::Changed(drawn))
         }
     }

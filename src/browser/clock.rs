@@ -23,6 +23,13 @@ pub fn local(then: Millis) -> Local {
     }
 }
 
+/// Formats the time of day in the user's time zone, with seconds: `09:05:07`.
+pub fn time_of_day(then: Millis) -> String {
+    let date = Date::new(&JsValue::from_f64(then as f64));
+    let (hour, minute, second) = (date.get_hours(), date.get_minutes(), date.get_seconds());
+    format!("{hour:02}:{minute:02}:{second:02}")
+}
+
 /// Returns the time when a day begins in the user's time zone.
 pub fn start_of(day: Day) -> Millis {
     let (month, of_month) = (day.month as i32 - 1, day.day as i32);

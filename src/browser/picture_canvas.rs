@@ -9,14 +9,30 @@ use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{Blob, CanvasRenderingContext2d, HtmlCanvasElement, ImageBitmap};
 
+/// A decoded picture. Its memory is released when it is dropped.
+pub struct Decoded(ImageBitmap);
+
+impl Decoded {
+    /// Returns width and height in pixels.
+    pub fn size(&self) -> Size {
+        (self.0.width(), self.0.height())
+    }
+}
+
+impl Drop for Decoded {
+    fn drop(&mut self) {
+        self.0.close();
+    }
+}
+
 /// Decodes a picture, with its orientation applied.
 ///
 /// # Errors
 ///
 /// If the browser can't read it.
-pub async fn decode(picture: &Blob) -> Result<ImageBitmap, JsValue> {
+pub async fn decode(picture: &Blob) -> Result<Decoded, JsValue> {
     let bitmap = window().create_image_bitmap_with_blob(picture)?;
-    JsFuture::from(bitmap).await?.dyn_into()
+    Ok(Decoded(JsFuture::from(bitmap).await?.dyn_into()?))
 }
 
 /// Draws a part of the edited picture so that it fills a canvas, which gets this size.
@@ -26,7 +42,7 @@ pub async fn decode(picture: &Blob) -> Result<ImageBitmap, JsValue> {
 /// If the browser can't create a canvas of this size.
 pub fn draw(
     canvas: &HtmlCanvasElement,
-    picture: &ImageBitmap,
+    picture: &Decoded,
     edit: Edit,
     part: Crop,
     size: Size,
@@ -39,7 +55,7 @@ pub fn draw(
     context.set_transform(a, b, c, d, e, f)?;
     // Without it, pictures that are scaled down a lot look rough.
     js_sys::Reflect::set(&context, &"imageSmoothingQuality".into(), &"high".into())?;
-    context.draw_image_with_image_bitmap(picture, 0.0, 0.0)
+    context.draw_image_with_image_bitmap(&picture.0, 0.0, 0.0)
 }
 
 /// Returns the result of the edits as a file. A browser that can't write the type writes a PNG.
@@ -47,7 +63,7 @@ pub fn draw(
 /// # Errors
 ///
 /// If the browser has not enough memory for it.
-pub async fn encode(picture: &ImageBitmap, edit: Edit, mime: &str) -> Result<Blob, JsValue> {
+pub async fn encode(picture: &Decoded, edit: Edit, mime: &str) -> Result<Blob, JsValue> {
     let canvas: HtmlCanvasElement = document().create_element("canvas")?.dyn_into()?;
     draw(&canvas, picture, edit, edit.crop, edit.result())?;
     let written = Promise::new(&mut |resolve, reject| {

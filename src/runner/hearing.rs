@@ -71,6 +71,9 @@ impl Parts {
             TabMessage::Tick => self.driver.pump(),
             TabMessage::Wake => self.wake(),
             TabMessage::ServiceUnreachable => self.suspect_outage(),
+            TabMessage::RateLimited(address, retry_after) => self
+                .driver
+                .change(|engine| engine.limit_rate(&address, retry_after, clock::now())),
             TabMessage::CanLead => self.recovery.receive_offer(),
             TabMessage::CopyRequested(request) => self.cache.request(request),
             // Done even if this tab already knows the task: it may have received it as a follower and never written it.

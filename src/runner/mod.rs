@@ -327,6 +327,19 @@ impl Runner {
         self.parts().tabs.send(&TabMessage::ServiceUnreachable);
     }
 
+    /// Reports that the service at this address asks for fewer calls, in a reply to a call of this tab that is not about a
+    /// task. `retry_after`: the wait that the service requested, in milliseconds.
+    pub fn report_rate_limit(&self, address: &str, retry_after: Option<Millis>) {
+        let message = || TabMessage::RateLimited(address.to_owned(), retry_after);
+        match self.unless_leading(message) {
+            Some(message) => self.parts().tabs.send(&message),
+            None => self.change_and_tell(
+                |engine, now| engine.limit_rate(address, retry_after, now),
+                None,
+            ),
+        }
+    }
+
     /// Records that the service has accepted the current credentials.
     pub fn credentials_accepted(&self) {
         self.session.set_refused(false);

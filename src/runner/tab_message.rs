@@ -13,6 +13,9 @@ const BLOCK_REASON: &str = "hindrance";
 /// The field of the secrets, by the keys of their tasks.
 const SECRETS: &str = "secrets";
 
+/// The field of the wait that a service has requested, in milliseconds.
+const RETRY_AFTER: &str = "retry_after_ms";
+
 /// The field of the time at which an action was requested, in ms since 1970.
 const AT: &str = "at";
 
@@ -36,6 +39,8 @@ pub enum TabMessage {
     Wake,
     /// Another tab can't reach the service.
     ServiceUnreachable,
+    /// The service at an address asks a follower for fewer calls, and may have requested a wait in milliseconds.
+    RateLimited(String, Option<Millis>),
     /// The leader's status: why it makes no calls, and why it can't store tasks.
     State(Option<BlockReason>, Option<StorageError>),
     /// A follower requests the leader's status.
@@ -110,6 +115,11 @@ impl TabMessage {
                     error.as_deref().and_then(StorageError::from_word),
                 )
             }
+            "RateLimited" => {
+                let mut limit = Record::read(value)?;
+                let retry_after = limit.take(RETRY_AFTER).and_then(|wait| wait.as_u64());
+                Self::RateLimited(limit.text("address")?, retry_after)
+            }
             "Shown" => Self::CopyRequested(CopyRequest::read(&json::text(value)?)),
             "Favorite" => {
                 let mut favorite = Record::read(value)?;
@@ -171,6 +181,12 @@ impl TabMessage {
                 );
                 state.put_some("storage_error", error.map(|error| error.word().into()));
                 ("State", state.into_value())
+            }
+            Self::RateLimited(address, retry_after) => {
+                let mut limit = Record::new();
+                limit.put("address", address.as_str().into());
+                limit.put_some(RETRY_AFTER, retry_after.map(Into::into));
+                ("RateLimited", limit.into_value())
             }
             Self::CopyRequested(request) => ("Shown", request.to_text().into()),
             Self::Copies => return "Copies".into(),

@@ -23,7 +23,7 @@ impl FileSettings {
         let stored = LocalStore::Browser.read(KEY);
         let mut record = stored
             .and_then(|text| Record::read(json::read(&text)?))
-            .unwrap_or_else(Record::new);
+            .unwrap_or_default();
         Self {
             name_pattern: record.text("name_pattern").unwrap_or_default(),
             writes_inputs: record.switch("writes_inputs", true).unwrap_or(true),

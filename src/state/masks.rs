@@ -4,13 +4,14 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use atelier_contract::ModelId;
+use atelier_studio::form::upload::LocalFile;
 use atelier_studio::mask::bitmap::Bitmap;
 use atelier_studio::mask::png::White;
 use leptos::prelude::*;
 
 use crate::browser::chosen::ChosenFile;
 use crate::browser::local::LocalStore;
-use crate::state::uploads::FieldKey;
+use crate::state::uploads::{self, FieldKey};
 
 /// The maximum number of masks in memory. One of a picture with 64 megapixels has 8 MB.
 const MAX_DRAWN: usize = 8;
@@ -39,6 +40,8 @@ struct Store {
     request: Option<Request>,
     is_open: ArcRwSignal<bool>,
     drawn: Vec<Drawn>,
+    /// The files of masks, with the field and the URL of the picture of each.
+    files: Vec<(FieldKey, LocalFile, String)>,
 }
 
 thread_local! {
@@ -97,6 +100,22 @@ pub fn remember(key: &FieldKey, picture: &str, bitmap: &Bitmap) {
             bitmap: bitmap.clone(),
         });
     });
+}
+
+/// Remembers the picture of a mask's file.
+pub fn remember_file(request: &Request, file: &LocalFile) {
+    let (key, picture) = (request.key.clone(), request.picture.clone());
+    STORE.with_borrow_mut(|store| store.files.push((key, file.clone(), picture)));
+}
+
+/// Returns the URL of the picture over which the mask at a URL was drawn in this visit.
+pub fn picture_of(key: &FieldKey, mask: &str) -> Option<String> {
+    let file = uploads::file(mask)?;
+    STORE.with_borrow(|store| {
+        let mut files = store.files.iter();
+        let found = files.rfind(|(of, it, _)| of == key && *it == file);
+        found.map(|(.., picture)| picture.clone())
+    })
 }
 
 /// Returns the mask of this size that was drawn last for a field over a picture.

@@ -25,6 +25,8 @@ pub struct Request {
     pub name: Option<String>,
     /// The edits so far.
     pub edit: Option<Edit>,
+    /// The edits that were interrupted, if any.
+    pub interrupted: Option<Edit>,
     /// The ratio that the form asks for.
     pub ratio: Option<Size>,
     /// Receives the file.
@@ -52,6 +54,8 @@ struct Store {
     request: Option<Request>,
     is_open: ArcRwSignal<bool>,
     edited: Vec<Edited>,
+    /// The field, the original and the edits of the dialog that was interrupted last.
+    interrupted: Option<(FieldKey, String, Edit)>,
 }
 
 thread_local! {
@@ -75,6 +79,26 @@ pub fn close() {
     if is_open.get_untracked() {
         is_open.set(false);
     }
+}
+
+/// Closes the dialog without a decision of the user. It remembers the edits.
+pub fn interrupt() {
+    let is_open = signal();
+    if is_open.get_untracked() {
+        is_open.set(false);
+    }
+}
+
+/// Remembers edits that were interrupted.
+pub fn keep_interrupted(key: FieldKey, original: String, edit: Edit) {
+    STORE.with_borrow_mut(|store| store.interrupted = Some((key, original, edit)));
+}
+
+/// Returns the edits of a picture that were interrupted, and forgets them.
+pub fn take_interrupted(key: &FieldKey, original: &str) -> Option<Edit> {
+    let interrupted = STORE.with_borrow_mut(|store| store.interrupted.take());
+    let (of, picture, edit) = interrupted?;
+    (of == *key && picture == original).then_some(edit)
 }
 
 /// Returns whether the dialog is open; tracked.

@@ -1,42 +1,33 @@
 //! Uploads of the user's files. They belong to the page as a whole, so that an upload continues while another page of the
-//! app is shown.
+//! app is shown, and they are stored (`backup`), so that they continue after a reload.
+
+mod backup;
+mod copy;
+mod known;
+mod sending;
 
 use std::cell::RefCell;
+use std::rc::Rc;
 
-use atelier_contract::{Credentials, Entry, Media, ModelId, Uploaded, path};
+use atelier_contract::{Draft, Entry, Media, ModelId, Uploaded};
 use atelier_studio::form::upload::LocalFile;
 use atelier_studio::form::upload::acceptance::{self, Support};
-use atelier_studio::form::upload::embedding;
 use atelier_studio::form::upload::pending::FormUpload;
 use atelier_studio::form::upload::state::{UploadEvent, UploadState};
-use futures::future::{AbortHandle, abortable};
-use gloo_timers::future::TimeoutFuture;
+use futures::future::AbortHandle;
 use leptos::prelude::*;
 use web_sys::Blob;
 
 use crate::browser::chosen::ChosenFile;
-use crate::browser::{clock, file, lifecycle, picture, upload};
-use crate::reactive::boxed::spawn;
 use crate::state::catalog::Load;
 use crate::state::contexts::Contexts;
-use crate::state::photo_privacy;
-use crate::state::session::Session;
+use backup::Backup;
+use sending::send;
 
-/// A file that is about to expire is uploaded again, in milliseconds.
-const MIN_REMAINING_MS: u64 = 3_600_000;
-
-/// The longest wait of one timer, in milliseconds.
-const MAX_TIMER_MS: u64 = 86_400_000;
-
-/// A media parameter of a model of a service.
-#[derive(Debug, Clone, PartialEq)]
-pub struct FieldKey {
-    pub address: String,
-    pub model: ModelId,
-    pub parameter: String,
-    /// The item of a list of files (`state/media_lists.rs`).
-    pub item: Option<u32>,
-}
+pub use atelier_studio::form::upload::stored::FieldKey;
+pub use backup::{adopt_for, is_restoring, restore, restored};
+pub use copy::embed;
+pub use known::{check, check_again, checks, description, file, renew_expired};
 
 /// The upload of a field.
 #[derive(Debug, Clone, PartialEq)]
@@ -52,27 +43,29 @@ pub struct Upload {
     pub can_embed: bool,
     /// A message about the choice of the file; empty if there is none.
     pub note: String,
+    /// Whether the file is uploaded again because the service had lost it.
+    pub is_renewed: bool,
 }
 
-/// A file that was uploaded in this visit.
-struct Known {
-    address: String,
-    /// Whether location and camera data were kept.
-    keeps_metadata: bool,
-    credentials: Credentials,
-    file: LocalFile,
-    uploaded: Uploaded,
+impl Upload {
+    /// Whether the upload is running, or its URL is not in the field yet.
+    fn is_alive(&self) -> bool {
+        self.state.is_running() || matches!(self.state, UploadState::Done(_))
+    }
 }
 
 /// What is needed to send a file.
 struct Content {
     id: u32,
-    blob: Blob,
+    /// `None` if the file is uploaded already.
+    blob: Option<Blob>,
     abort: Option<AbortHandle>,
-    /// The types that the service accepts; empty if they are unknown.
-    types: Vec<String>,
-    /// Whether [`prepare`] has changed what must not be sent.
+    /// `None` if the service accepts no uploads, and for the items of lists.
+    backup: Option<Rc<Backup>>,
+    /// Whether `sending` has removed what must not be sent.
     is_prepared: bool,
+    /// Whether location and camera data were kept.
+    keeps_metadata: bool,
 }
 
 #[derive(Default)]
@@ -80,8 +73,11 @@ struct Store {
     /// At most one upload for each field, or for each item of a list.
     uploads: ArcRwSignal<Vec<Upload>>,
     contents: Vec<Content>,
-    known: Vec<Known>,
     last_id: u32,
+    /// The uploads whose URL was put into the field, with the parameter and the URL.
+    delivered: Vec<(u32, String, String)>,
+    /// Whether URLs must not be put into fields at present.
+    is_delivery_paused: ArcRwSignal<bool>,
 }
 
 thread_local! {
@@ -132,28 +128,16 @@ pub fn of_form(address: &str, model: &ModelId) -> Vec<FormUpload> {
     uploads.iter().filter(of_form).map(form_upload).collect()
 }
 
-/// Describes the file at a URL if it was uploaded in this visit.
-pub fn description(url: &str) -> Option<String> {
-    STORE.with_borrow(|store| {
-        let known = store
-            .known
-            .iter()
-            .rfind(|known| known.uploaded.url == url)?;
-        let name = &known.file.name;
-        Some(atelier_studio::form::upload::description(
-            name,
-            &known.uploaded,
-        ))
-    })
-}
-
-/// Returns the file at a URL if it was uploaded in this visit.
-pub fn file(url: &str) -> Option<LocalFile> {
-    STORE.with_borrow(|store| {
-        let mut known = store.known.iter();
-        let known = known.rfind(|known| known.uploaded.url == url)?;
-        Some(known.file.clone())
-    })
+/// Returns the names of the files that are uploaded for a model's form, or not yet in their list; not tracked.
+pub fn running_names(all: Contexts, model: &ModelId) -> Vec<String> {
+    let address = all.session.settings_untracked().address;
+    let uploads = untrack(|| of_form(address.as_str(), model));
+    let running = uploads.into_iter().filter(|upload| {
+        // Only the field adds a finished item to its list.
+        let is_undelivered = upload.is_in_list && matches!(upload.state, UploadState::Done(_));
+        upload.state.is_running() || is_undelivered
+    });
+    running.map(|upload| upload.name).collect()
 }
 
 /// Returns whether the service accepts uploads; tracked.
@@ -174,6 +158,18 @@ pub fn start(
     before: Option<Entry>,
     note: String,
 ) {
+    start_with(all, key, media, chosen, before, note, false);
+}
+
+fn start_with(
+    all: Contexts,
+    key: FieldKey,
+    media: Media,
+    chosen: ChosenFile,
+    before: Option<Entry>,
+    note: String,
+    is_renewed: bool,
+) {
     let ChosenFile { file, content } = chosen;
     let support = untrack(|| support(all));
     let refusal = acceptance::refusal(&file, &key.parameter, media, &support);
@@ -183,18 +179,14 @@ pub fn start(
             message,
             can_retry: false,
         },
-        None => match known(&key.address, credentials, &file) {
+        None => match known::find(&key.address, credentials, &file) {
             Some(uploaded) => UploadState::Done(uploaded),
             None => UploadState::Waiting,
         },
     };
     let is_waiting = state == UploadState::Waiting;
-    let can_embed = support == Support::No && media == Media::Image;
-    let types = match support {
-        Support::Yes(limits) => limits.types,
-        Support::Unknown | Support::No => Vec::new(),
-    };
-    let id = add(Upload {
+    let can_embed = acceptance::can_embed(&file, media, &support);
+    let upload = Upload {
         id: 0,
         key,
         media,
@@ -203,73 +195,39 @@ pub fn start(
         before,
         can_embed,
         note,
-    });
+        is_renewed,
+    };
+    let uid = all.session.settings_untracked().uid;
+    // The ids of items are not stored.
+    let is_stored = is_waiting && upload.key.item.is_none();
+    let backup = is_stored.then(|| Backup::begin(&upload, &content, uid));
+    let id = add(upload);
     if is_waiting || can_embed {
-        STORE.with_borrow_mut(|store| {
-            store.contents.push(Content {
-                id,
-                blob: content,
-                abort: None,
-                types,
-                is_prepared: false,
-            });
+        add_content(Content {
+            id,
+            blob: Some(content),
+            abort: None,
+            backup,
+            is_prepared: false,
+            keeps_metadata: false,
         });
     }
     if is_waiting {
-        send(all.session, id);
+        send(all, id);
     }
 }
 
-/// Puts the picture of an upload that the service does not accept into the request, as a data URI.
-pub fn embed(all: Contexts, id: u32) {
-    let Some(upload) = of_id(id) else {
-        return;
-    };
-    spawn(async move {
-        let result = match prepare(id).await {
-            Ok(()) => match embedded_by_id(id).await {
-                Some(uploaded) => Ok(uploaded),
-                None => Err(embedding::failure(&upload.file.name)),
-            },
-            Err(message) => Err(message),
-        };
-        if let (Ok(uploaded), Some(credentials)) = (&result, untrack(|| all.session.credentials()))
-        {
-            remember(upload, credentials, uploaded.clone());
-        }
-        apply(id, UploadEvent::Embedded(result));
-    });
-}
-
-async fn embedded_by_id(id: u32) -> Option<Uploaded> {
-    embedded(&blob(id)?).await
-}
-
-/// Returns the largest copy of a picture that fits into a request.
-async fn embedded(picture: &Blob) -> Option<Uploaded> {
-    let own_size = picture::size(picture).await.ok()?;
-    for size in embedding::sizes(own_size) {
-        let copy = match size == own_size && embedding::fits(picture.size() as u64) {
-            true => picture.clone(),
-            false => picture::resize(picture, size).await.ok()?,
-        };
-        let bytes = copy.size() as u64;
-        if embedding::fits(bytes) {
-            let (width, height) = size;
-            return Some(Uploaded {
-                url: file::data_url(&copy).await?,
-                media_type: copy.type_(),
-                bytes: Some(bytes),
-                size: Some((width.into(), height.into())),
-                expires_at: None,
-            });
-        }
-    }
-    None
-}
-
-/// Shows a message at a field, in place of an upload.
+/// Shows a message at a field, in place of an upload. A running upload is not replaced.
 pub fn refuse(key: FieldKey, media: Media, before: Option<Entry>, message: String) {
+    let earlier = untrack(|| of_field(&key));
+    if let Some(running) = earlier.filter(|upload| upload.state.is_running()) {
+        return signal().update(|uploads| {
+            let mut uploads = uploads.iter_mut();
+            if let Some(upload) = uploads.find(|upload| upload.id == running.id) {
+                upload.note = message;
+            }
+        });
+    }
     let file = LocalFile {
         name: String::new(),
         media_type: String::new(),
@@ -289,21 +247,22 @@ pub fn refuse(key: FieldKey, media: Media, before: Option<Entry>, message: Strin
         before,
         can_embed: false,
         note: String::new(),
+        is_renewed: false,
     });
 }
 
-/// Tries a failed upload again.
+/// Tries a failed upload again, or does not wait for the next attempt.
 pub fn retry(all: Contexts, id: u32) {
     if apply(id, UploadEvent::Retry) == Some(UploadState::Waiting) {
-        send(all.session, id);
+        abort(id);
+        send(all, id);
     }
 }
 
 /// Cancels an upload if it is running.
 pub fn cancel(id: u32) {
     apply(id, UploadEvent::Cancel);
-    abort(id);
-    STORE.with_borrow_mut(|store| store.contents.retain(|content| content.id != id));
+    remove_content(id);
 }
 
 /// Removes the uploads of a model's form.
@@ -324,29 +283,128 @@ pub fn parameters(ids: &[u32]) -> Vec<String> {
     waited.map(|upload| upload.key.parameter.clone()).collect()
 }
 
+/// Removes an upload because its URL is in the field.
+pub fn deliver(id: u32) {
+    if let Some(Upload {
+        key,
+        state: UploadState::Done(uploaded),
+        ..
+    }) = of_id(id)
+    {
+        let delivered = (id, key.parameter, uploaded.url);
+        STORE.with_borrow_mut(|store| store.delivered.push(delivered));
+    }
+    remove(id);
+}
+
+/// Returns whether the URLs of all these uploads were put into a draft, and are still in it.
+pub fn are_delivered(ids: &[u32], draft: &Draft) -> bool {
+    STORE.with_borrow(|store| {
+        let is_delivered = |id: &u32| {
+            let delivered = store.delivered.iter().find(|(other, ..)| other == id);
+            delivered.is_some_and(|(_, parameter, url)| {
+                let entry = draft.get(parameter);
+                entry.is_some_and(|entry| entry.to_text().contains(url))
+            })
+        };
+        ids.iter().all(is_delivered)
+    })
+}
+
+/// Sets whether finished uploads keep their URLs, because the text of the form's JSON would replace them.
+pub fn pause_delivery(is_paused: bool) {
+    let paused = STORE.with_borrow(|store| store.is_delivery_paused.clone());
+    if *paused.read_untracked() != is_paused {
+        paused.set(is_paused);
+    }
+}
+
+/// Returns whether [`pause_delivery`] applies; tracked.
+pub fn is_delivery_paused() -> bool {
+    STORE
+        .with_borrow(|store| store.is_delivery_paused.clone())
+        .get()
+}
+
+/// Returns the finished uploads of a model's form, without the items of lists; tracked.
+pub fn finished(address: &str, model: &ModelId) -> Vec<(Upload, Uploaded)> {
+    let uploads = signal();
+    let uploads = uploads.read();
+    let of_form = |upload: &&Upload| upload.key.address == address && upload.key.model == *model;
+    let finished = uploads.iter().filter(of_form);
+    let finished = finished.filter(|upload| upload.key.item.is_none());
+    let finished = finished.filter_map(|upload| match &upload.state {
+        UploadState::Done(uploaded) => Some((upload.clone(), uploaded.clone())),
+        _ => None,
+    });
+    finished.collect()
+}
+
 /// Removes an upload from its field.
 pub fn remove(id: u32) {
-    abort(id);
+    remove_content(id);
     signal().update(|uploads| uploads.retain(|upload| upload.id != id));
-    STORE.with_borrow_mut(|store| store.contents.retain(|content| content.id != id));
 }
 
 fn abort(id: u32) {
-    let abort = STORE.with_borrow_mut(|store| {
-        let content = store.contents.iter_mut().find(|content| content.id == id);
-        content.and_then(|content| content.abort.take())
-    });
+    let abort = with_content(id, |content| content.abort.take()).flatten();
     if let Some(abort) = abort {
         abort.abort();
     }
+}
+
+/// Stops sending a file, and removes it here and in storage.
+fn remove_content(id: u32) {
+    abort(id);
+    if let Some(backup) = backup_of(id) {
+        backup.delete();
+    }
+    STORE.with_borrow_mut(|store| store.contents.retain(|content| content.id != id));
+}
+
+fn add_content(content: Content) {
+    STORE.with_borrow_mut(|store| store.contents.push(content));
+}
+
+fn with_content<T>(id: u32, act: impl FnOnce(&mut Content) -> T) -> Option<T> {
+    STORE.with_borrow_mut(|store| {
+        let content = store.contents.iter_mut().find(|content| content.id == id)?;
+        Some(act(content))
+    })
+}
+
+fn set_abort(id: u32, abort: AbortHandle) {
+    with_content(id, |content| content.abort = Some(abort));
+}
+
+fn backup_of(id: u32) -> Option<Rc<Backup>> {
+    with_content(id, |content| content.backup.clone()).flatten()
+}
+
+/// Adds a sentence to the message about the choice of the file.
+fn add_note(id: u32, sentence: &str) {
+    signal().update(|uploads| {
+        if let Some(upload) = uploads.iter_mut().find(|upload| upload.id == id) {
+            let note = format!("{} {sentence}", upload.note);
+            upload.note = note.trim().to_owned();
+        }
+    });
+}
+
+/// Sets whether a picture can be put into the request, because the service accepts no uploads.
+fn allow_copy(id: u32, is_allowed: bool) {
+    signal().update(|uploads| {
+        if let Some(upload) = uploads.iter_mut().find(|upload| upload.id == id) {
+            upload.can_embed = is_allowed && upload.media == Media::Image;
+        }
+    });
 }
 
 /// Adds an upload instead of the earlier one of its field, and returns its id.
 fn add(mut upload: Upload) -> u32 {
     let earlier = untrack(|| of_field(&upload.key));
     if let Some(earlier) = earlier {
-        abort(earlier.id);
-        STORE.with_borrow_mut(|store| store.contents.retain(|content| content.id != earlier.id));
+        remove_content(earlier.id);
     }
     let id = STORE.with_borrow_mut(|store| {
         store.last_id += 1;
@@ -368,182 +426,29 @@ fn of_id(id: u32) -> Option<Upload> {
 }
 
 fn blob(id: u32) -> Option<Blob> {
-    STORE.with_borrow(|store| {
-        let content = store.contents.iter().find(|content| content.id == id);
-        content.map(|content| content.blob.clone())
-    })
-}
-
-/// Remembers the file of a finished upload for this visit.
-fn remember(upload: Upload, credentials: Credentials, uploaded: Uploaded) {
-    STORE.with_borrow_mut(|store| {
-        store.known.push(Known {
-            address: upload.key.address,
-            keeps_metadata: photo_privacy::keeps_metadata(),
-            credentials,
-            file: upload.file,
-            uploaded,
-        });
-    });
-}
-
-/// Returns the reply for a file that was uploaded in this visit and is not about to expire.
-fn known(address: &str, credentials: Option<Credentials>, file: &LocalFile) -> Option<Uploaded> {
-    let credentials = credentials?;
-    let is_alive = |uploaded: &Uploaded| {
-        let expires_ms = uploaded.expires_at.map(|at| at.saturating_mul(1000));
-        expires_ms.is_none_or(|at| at > clock::now() + MIN_REMAINING_MS)
-    };
-    let keeps_metadata = photo_privacy::keeps_metadata();
-    STORE.with_borrow(|store| {
-        let known = store.known.iter().rfind(|known| {
-            known.address == address
-                && known.keeps_metadata == keeps_metadata
-                && known.credentials == credentials
-                && known.file.is_same(file)
-                && is_alive(&known.uploaded)
-        });
-        known.map(|known| known.uploaded.clone())
-    })
+    with_content(id, |content| content.blob.clone()).flatten()
 }
 
 /// Applies an event to an upload and returns its state, if there is such an upload.
 fn apply(id: u32, event: UploadEvent) -> Option<UploadState> {
     let uploads = signal();
-    let state = {
-        let uploads = uploads.read_untracked();
-        let upload = uploads.iter().find(|upload| upload.id == id)?;
-        upload.state.after(event)
-    };
+    let mut upload = of_id(id)?;
+    upload.state = upload.state.after(event);
+    if let Some(backup) = backup_of(id) {
+        match &upload.state {
+            UploadState::Done(uploaded) => backup.finish(&upload, uploaded),
+            // The same file would be refused again after a reload.
+            UploadState::Failed {
+                can_retry: false, ..
+            } => backup.delete(),
+            _ => {}
+        }
+    }
+    let state = upload.state.clone();
     uploads.update(|uploads| {
         if let Some(upload) = uploads.iter_mut().find(|upload| upload.id == id) {
             upload.state = state.clone();
         }
     });
     Some(state)
-}
-
-/// Sends a file until it is uploaded, refused or canceled.
-fn send(session: Session, id: u32) {
-    let (sending, abort) = abortable(attempts(session, id));
-    STORE.with_borrow_mut(|store| {
-        if let Some(content) = store.contents.iter_mut().find(|content| content.id == id) {
-            content.abort = Some(abort);
-        }
-    });
-    spawn(async move {
-        // Aborted by the user.
-        let _ = sending.await;
-    });
-}
-
-/// Removes location and camera data from the picture of an upload, once.
-///
-/// # Errors
-///
-/// A sentence for the user.
-async fn prepare(id: u32) -> Result<(), String> {
-    let content = STORE.with_borrow(|store| {
-        let content = store.contents.iter().find(|content| content.id == id)?;
-        (!content.is_prepared).then(|| (content.blob.clone(), content.types.clone()))
-    });
-    let (Some((blob, types)), Some(upload)) = (content, of_id(id)) else {
-        return Ok(());
-    };
-    // A file that was moved or deleted is reported when it is sent.
-    if upload.media != Media::Image || !file::is_readable(&blob).await {
-        return Ok(());
-    }
-    let keeps_metadata = photo_privacy::keeps_metadata();
-    let name = &upload.file.name;
-    let prepared = photo_privacy::prepare(name, &blob, &types, keeps_metadata).await?;
-    STORE.with_borrow_mut(|store| {
-        let content = store.contents.iter_mut().find(|content| content.id == id);
-        if let Some(content) = content {
-            content.blob = prepared.content;
-            content.is_prepared = true;
-        }
-    });
-    if !prepared.note.is_empty() {
-        signal().update(|uploads| {
-            if let Some(upload) = uploads.iter_mut().find(|upload| upload.id == id) {
-                let note = format!("{} {}", upload.note, prepared.note);
-                upload.note = note.trim().to_owned();
-            }
-        });
-    }
-    Ok(())
-}
-
-async fn attempts(session: Session, id: u32) {
-    if let Err(message) = prepare(id).await {
-        apply(id, UploadEvent::Unfit { message });
-        return;
-    }
-    let mut failures = 0;
-    loop {
-        let Some(UploadState::RetryingAt { at, .. }) = attempt(session, id, failures + 1).await
-        else {
-            return;
-        };
-        failures += 1;
-        loop {
-            // The clock may be set, and timers are limited to about 24 days.
-            let wait = at.saturating_sub(clock::now()).min(MAX_TIMER_MS);
-            if wait == 0 {
-                break;
-            }
-            TimeoutFuture::new(wait as u32).await;
-        }
-        lifecycle::until_online().await;
-    }
-}
-
-/// Sends a file once and returns the state after that.
-async fn attempt(session: Session, id: u32, failures: u32) -> Option<UploadState> {
-    let (blob, upload) = (blob(id)?, of_id(id)?);
-    let address = session.settings_untracked().address;
-    let credentials = untrack(|| session.credentials());
-    let (Some(credentials), true) = (credentials, address.as_str() == upload.key.address) else {
-        let message = "Uploading needs an account: enter User ID and Access token in Settings.";
-        return apply(
-            id,
-            UploadEvent::Unfit {
-                message: message.to_owned(),
-            },
-        );
-    };
-    if !file::is_readable(&blob).await {
-        let message = format!(
-            "{} can't be read any more. Choose it again.",
-            upload.file.name
-        );
-        return apply(id, UploadEvent::Unfit { message });
-    }
-    // Smaller or larger than the chosen file if that was changed.
-    let total = blob.size() as u64;
-    apply(id, UploadEvent::Started { total });
-    let url = address.url(path::UPLOADS);
-    let progress = move |sent| {
-        apply(id, UploadEvent::Progress { sent, total });
-    };
-    let body = upload::post_file(&url, &blob, &credentials, progress).await;
-    let result = body.and_then(|body| Uploaded::from_body(&body));
-    if let Ok(uploaded) = &result {
-        let (parameter, media) = (&upload.key.parameter, upload.media);
-        let unfit = acceptance::refusal_of_uploaded(&upload.file, parameter, media, uploaded);
-        if let Some(message) = unfit {
-            return apply(id, UploadEvent::Unfit { message });
-        }
-        remember(upload, credentials, uploaded.clone());
-    }
-    let now = clock::now();
-    apply(
-        id,
-        UploadEvent::Ended {
-            result,
-            failures,
-            now,
-        },
-    )
 }

@@ -15,7 +15,7 @@ use web_sys::{Event, HtmlImageElement, KeyboardEvent};
 
 use self::board::Board;
 use crate::browser::chosen::ChosenFile;
-use crate::browser::mask_file;
+use crate::browser::{lifecycle, mask_file};
 use crate::reactive::boxed::{handler, spawn, text, when};
 use crate::state::masks::{self, Request};
 use crate::view::parts::media::MediaView;
@@ -94,10 +94,11 @@ fn keep_if_interrupted(board: Board, request: &Request) {
 
 fn content(board: Board, request: Request, leave: impl Fn() + Copy + 'static) -> AnyView {
     board.follow();
+    let leaving = lifecycle::ask_before_leaving(move || board.is_changed());
+    StoredValue::new_local(leaving);
     let model = request.key.model.clone();
     let white = RwSignal::new(masks::white(&model));
     let problem = RwSignal::new(String::new());
-    let is_writing = StoredValue::new(false);
     let picture = request.picture.clone();
     let on_load = {
         let (key, picture) = (request.key.clone(), picture.clone());
@@ -118,16 +119,17 @@ fn content(board: Board, request: Request, leave: impl Fn() + Copy + 'static) ->
         if bitmap.is_empty() {
             return problem.set(words::EMPTY.to_owned());
         }
-        if is_writing.get_value() {
+        if board.is_locked.get_untracked() {
             return;
         }
-        is_writing.set_value(true);
+        board.is_locked.set(true);
+        board.status.set(words::WRITING.to_owned());
         problem.set(String::new());
         let white = white.get_untracked();
         spawn(async move {
             let file = mask_file::write(&bitmap, white).await;
             // The dialog may have been closed.
-            if is_writing.try_set_value(false).is_some() {
+            if board.is_locked.try_set(false).is_some() {
                 return;
             }
             let Some(content) = file else {
@@ -140,6 +142,7 @@ fn content(board: Board, request: Request, leave: impl Fn() + Copy + 'static) ->
                 bytes: content.size() as u64,
                 last_modified: None,
             };
+            masks::remember_file(&request, &file);
             masks::close();
             (request.on_done)(ChosenFile { file, content });
         });

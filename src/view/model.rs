@@ -17,6 +17,7 @@ mod result;
 mod shown_schema;
 mod submission;
 mod submit_cooldown;
+mod upload_delivery;
 mod upload_wait;
 
 pub use draft::suggest;
@@ -47,6 +48,7 @@ pub fn ModelPage(model: ModelId) -> impl IntoView {
     let is_recipe = RwSignal::new(loaded::has_recipe());
     let mode = mode::mode();
     let page_model = model.clone();
+    upload_delivery::follow(model.clone(), draft, mode);
     let shown = ShownSchema::follow(model.clone());
     outage::retry_schema(contexts(), model.clone());
     let as_of = form_as_of(model.clone(), shown);

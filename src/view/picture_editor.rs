@@ -10,10 +10,11 @@ use atelier_studio::picture_edit::edit::{self, Edit};
 use atelier_studio::picture_edit::ratio;
 use leptos::html::{Canvas, Dialog};
 use leptos::prelude::*;
-use web_sys::{Blob, Event, ImageBitmap};
+use web_sys::{Blob, Event};
 
 use crate::browser::chosen::ChosenFile;
-use crate::browser::{http, picture_canvas};
+use crate::browser::picture_canvas::{self, Decoded};
+use crate::browser::{http, lifecycle};
 use crate::reactive::boxed::{handler, spawn, text, when};
 use crate::state::picture_edits::{self, Request};
 use crate::view::parts::question::Question;
@@ -30,7 +31,7 @@ pub struct Editor {
     ratio: RwSignal<Option<f64>>,
     status: RwSignal<String>,
     problem: RwSignal<String>,
-    picture: StoredValue<Option<ImageBitmap>, LocalStorage>,
+    picture: StoredValue<Option<Rc<Decoded>>, LocalStorage>,
     /// The file of the original.
     file: StoredValue<Option<Blob>, LocalStorage>,
     canvas: NodeRef<Canvas>,
@@ -104,11 +105,13 @@ impl Editor {
     async fn load(self, request: &Request) -> Option<()> {
         let blob = http::get_blob(&request.original, u64::MAX).await.ok()?;
         let picture = picture_canvas::decode(&blob).await.ok()?;
-        let size = (picture.width(), picture.height());
-        let edit = request.edit.filter(|edit| edit.original() == size);
-        let edit = edit.unwrap_or_else(|| Edit::new(size));
-        self.picture.try_set_value(Some(picture));
-        self.opened.try_set(Some(edit));
+        let size = picture.size();
+        let fits = |edit: &Edit| edit.original() == size;
+        let opened = request.edit.filter(fits);
+        let opened = opened.unwrap_or_else(|| Edit::new(size));
+        let edit = request.interrupted.filter(fits).unwrap_or(opened);
+        self.picture.try_set_value(Some(Rc::new(picture)));
+        self.opened.try_set(Some(opened));
         self.edit.try_set(Some(edit));
         self.file.try_set_value(Some(blob));
         self.announce();
@@ -159,7 +162,8 @@ pub fn PictureEditor() -> impl IntoView {
                 event.prevent_default();
                 leave();
             })
-            on:close=handler(|_: Event| picture_edits::close())
+            // Chromium closes a dialog at the second Esc without asking.
+            on:close=handler(|_: Event| picture_edits::interrupt())
         >
             {dialog::contents(is_open, contents)}
         </dialog>
@@ -175,9 +179,25 @@ pub fn PictureEditor() -> impl IntoView {
     }
 }
 
+/// Remembers the edits if the dialog is closed without a decision, because its page was left.
+fn keep_if_interrupted(editor: Editor, request: &Request) {
+    let (key, original) = (request.key.clone(), request.original.clone());
+    on_cleanup(move || {
+        let edit = editor.edit.try_get_untracked().flatten();
+        let is_undecided = picture_edits::request().is_some() && editor.is_changed();
+        if let Some(edit) = edit.filter(|_| is_undecided) {
+            picture_edits::keep_interrupted(key, original, edit);
+        }
+        picture_edits::close();
+    });
+}
+
 fn content(editor: Editor, request: Request, leave: impl Fn() + Copy + 'static) -> AnyView {
     let choices = ratio::choices(request.ratio);
+    let leaving = lifecycle::ask_before_leaving(move || editor.is_changed());
+    StoredValue::new_local(leaving);
     let request = Rc::new(request);
+    keep_if_interrupted(editor, &request);
     let loading = request.clone();
     spawn(async move {
         if editor.load(&loading).await.is_none() {

@@ -1,5 +1,6 @@
 //! A parameter of a model: its type, bounds and choices.
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Number, Value};
 
 use crate::json::{self, Record};
@@ -41,8 +42,9 @@ pub enum Kind {
     Unknown,
 }
 
-/// The medium that a URL parameter refers to, by its name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// The medium that a URL parameter refers to, by its name. Browsers store it, so names must not change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Media {
     Image,
     Video,

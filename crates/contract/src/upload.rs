@@ -1,5 +1,6 @@
 //! `POST /v2/uploads`, an extension of INTERFACE: the limits that a service announces, and its reply.
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::ApiError;
@@ -18,7 +19,10 @@ pub struct UploadLimits {
 }
 
 /// The reply to `POST /v2/uploads`. Only the URL is required.
-#[derive(Debug, Clone, Default, PartialEq)]
+///
+/// Browsers store it until it is in its field, so names and types must not change.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Uploaded {
     /// The URL of the file: `http://` or `https://`, without a user name.
     pub url: String,

@@ -2,7 +2,7 @@
 //!
 //! [`Storage`] reads and writes tasks, batches and copies of outputs; [`tables`], [`thumbnails`] and [`replies`] have records
 //! of their own form. [`database`] manages the connections for all
-//! of these.
+//! of these. [`uploads`] has a database and connections of its own.
 //!
 //! Records are stored as JSON text, not as JavaScript objects: a seed above 2^53 stays exact.
 //! Transactions on one connection run in the order in which they are created, so writes of one record
@@ -13,6 +13,7 @@ mod error;
 pub mod replies;
 pub mod tables;
 pub mod thumbnails;
+pub mod uploads;
 
 use std::future::{Future, IntoFuture};
 use std::rc::Rc;

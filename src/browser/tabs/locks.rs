@@ -56,6 +56,27 @@ pub fn hold(name: &str) -> LocalBoxFuture<'static, Lock> {
     async move { receiver.await.unwrap_or_else(none) }.boxed_local()
 }
 
+/// Requests a lock. Returns `None` if another page holds it.
+pub async fn try_hold(name: &str) -> Option<Lock> {
+    let (sender, receiver) = oneshot::channel();
+    let sender = Rc::new(Cell::new(Some(sender)));
+    let refused = sender.clone();
+    // If the receiver was dropped, the lock is dropped as well, which releases it.
+    let send = |sender: &Cell<Option<oneshot::Sender<Option<Lock>>>>, lock| {
+        sender.take().map(|sender| sender.send(lock));
+    };
+    let options = Object::new();
+    // Setting a property of a plain object can't fail.
+    let _ = Reflect::set(&options, &"ifAvailable".into(), &true.into());
+    request_with(
+        name,
+        &options,
+        move |lock| send(&sender, lock),
+        move || send(&refused, Some(Lock { unlock: None })),
+    );
+    receiver.await.ok().flatten()
+}
+
 /// Requests a lock. Until it is granted, `controller` can abort the request. Pages that are neither on https nor on
 /// localhost have no locks, and a browser may refuse one.
 pub fn request(
@@ -64,26 +85,45 @@ pub fn request(
     on_held: impl Fn(Lock) + 'static,
     on_refused: impl Fn() + 'static,
 ) {
-    let locks = Reflect::get(&window().navigator(), &"locks".into()).unwrap_or(JsValue::UNDEFINED);
-    let request = Reflect::get(&locks, &"request".into())
-        .ok()
-        .and_then(|request| request.dyn_into::<Function>().ok());
-    // The lock is held until the promise settles.
-    let held = Closure::<dyn FnMut(JsValue) -> Promise>::new(move |_| {
-        Promise::new(&mut |unlock, _| {
-            on_held(Lock {
-                unlock: Some(unlock),
-            })
-        })
-    })
-    .into_js_value();
     let options = Object::new();
     if let Some(controller) = controller {
         // Setting a property of a plain object can't fail.
         let _ = Reflect::set(&options, &"signal".into(), &controller.signal());
     }
+    let on_held = move |lock: Option<Lock>| {
+        if let Some(lock) = lock {
+            on_held(lock);
+        }
+    };
+    request_with(name, &options, on_held, on_refused);
+}
+
+/// Requests a lock with these options of `LockManager.request`. `on_held` receives `None` if the lock is not available.
+fn request_with(
+    name: &str,
+    options: &Object,
+    on_held: impl Fn(Option<Lock>) + 'static,
+    on_refused: impl Fn() + 'static,
+) {
+    let locks = Reflect::get(&window().navigator(), &"locks".into()).unwrap_or(JsValue::UNDEFINED);
+    let request = Reflect::get(&locks, &"request".into())
+        .ok()
+        .and_then(|request| request.dyn_into::<Function>().ok());
+    // The lock is held until the promise settles.
+    let held = Closure::<dyn FnMut(JsValue) -> Promise>::new(move |granted: JsValue| {
+        if granted.is_null() {
+            on_held(None);
+            return Promise::resolve(&JsValue::UNDEFINED);
+        }
+        Promise::new(&mut |unlock, _| {
+            on_held(Some(Lock {
+                unlock: Some(unlock),
+            }))
+        })
+    })
+    .into_js_value();
     let promise = request.and_then(|request| {
-        let request = request.call3(&locks, &name.into(), &options, &held);
+        let request = request.call3(&locks, &name.into(), options, &held);
         request.ok()
     });
     match promise.and_then(|promise| promise.dyn_into::<Promise>().ok()) {

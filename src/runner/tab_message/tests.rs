@@ -116,6 +116,20 @@ fn actions_keep_their_format() {
 }
 
 #[wasm_bindgen_test]
+fn rate_limits_keep_their_format() {
+    for (sent, expected) in [("", None), (r#","retry_after_ms":5000"#, Some(5_000))] {
+        let text = format!(r#"{{"RateLimited":{{"address":"https://s.example"{sent}}}}}"#);
+        let TabMessage::RateLimited(address, retry_after) = read(&text) else {
+            panic!("a rate limit");
+        };
+        assert_eq!(
+            (address.as_str(), retry_after),
+            ("https://s.example", expected)
+        );
+    }
+}
+
+#[wasm_bindgen_test]
 fn states_keep_their_format() {
     for (sent, expected) in [
         ("", None),

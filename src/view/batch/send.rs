@@ -4,6 +4,7 @@ use atelier_engine::recovery::SUPERSEDED_REFUSAL;
 use atelier_studio::compose::panel_items;
 use atelier_studio::compose::table::Table;
 use atelier_studio::form::control;
+use atelier_studio::form::upload::pending::{RESTORING, batch_message};
 use atelier_studio::text::plural::{agreeing, counted};
 use icondata_lu::LuSparkles;
 use leptos::html::{Button, Div};
@@ -19,8 +20,8 @@ use crate::browser::{location, random};
 use crate::reactive::boxed::{after, dynamic, effect, handler, memo, text, when};
 use crate::state::batches::Batches;
 use crate::state::contexts::contexts;
-use crate::state::secrets;
 use crate::state::tables::Sending;
+use crate::state::{secrets, uploads};
 use crate::view::form::{Field, field, secret_fields};
 use crate::view::parts::away::unavailable_note;
 use crate::view::parts::glyph::Glyph;
@@ -41,6 +42,7 @@ pub fn send(
 ) -> AnyView {
     let all = contexts();
     let away = unavailable_note(model.clone());
+    let uploading_model = model.clone();
     let plan = memo(move || composer.table.read().plan(&composer.schema()));
     let good = move || plan.read().items;
     let bad = memo(move || composer.table.read().bad().count());
@@ -135,6 +137,14 @@ pub fn send(
     let press = {
         let send = send.clone();
         move |pressed_for: Which| {
+            // The rows would be sent with the file from before.
+            if untrack(uploads::is_restoring) {
+                return composer.answer.say(RESTORING.to_owned());
+            }
+            let uploading = uploads::running_names(all, &uploading_model);
+            if !uploading.is_empty() {
+                return composer.answer.say(batch_message(&uploading));
+            }
             // The second half of a double click must not send the remaining rows.
             if pressed_for == Which::All
                 && which.get_untracked() == Which::Added

@@ -43,7 +43,8 @@ pub fn view(of: &MediaField) -> AnyView {
         let address = session.settings().address;
         SafeUrl::media(field.text().trim(), address.as_str()).map(|url| url.as_str().to_owned())
     });
-    on_cleanup(picture_edits::close);
+    // The form may be left with the browser's Back.
+    on_cleanup(picture_edits::interrupt);
     let of = of.clone();
     let edit = move |_: MouseEvent| {
         let Some(url) = picture.get_untracked() else {
@@ -60,6 +61,7 @@ pub fn view(of: &MediaField) -> AnyView {
         } = picture_edits::original(&key, &url);
         let of = of.clone();
         picture_edits::open(Request {
+            interrupted: picture_edits::take_interrupted(&key, &original),
             key,
             original,
             name,

@@ -78,7 +78,7 @@ impl Field {
         self.entry.try_get_untracked().flatten()
     }
 
-    /// Whether the form was removed, after which most functions must not be called.
+    /// Whether the form of the field was removed from the page.
     pub fn is_disposed(&self) -> bool {
         self.entry.is_disposed()
     }

@@ -231,7 +231,10 @@ fn options(picker: Picker, viewport: RwSignal<viewport::Viewport>) -> AnyView {
             aria-multiselectable=picker.is_list.to_string()
             aria-activedescendant=text(move || {
                 let has_active = range.read().contains(&picker.active.get());
-                has_active.then(|| option_id(picker.active.get())).unwrap_or_default()
+                match has_active {
+                    true => option_id(picker.active.get()),
+                    false => String::new(),
+                }
             })
             style:height=height
             on:keydown=handler(move |event: KeyboardEvent| picker.press_key(&event))

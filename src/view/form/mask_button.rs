@@ -11,7 +11,7 @@ use leptos::prelude::*;
 use web_sys::MouseEvent;
 
 use super::own_file::MediaField;
-use crate::reactive::boxed::{handler, text};
+use crate::reactive::boxed::{handler, memo, text};
 use crate::state::contexts::contexts;
 use crate::state::masks::{self, Request};
 use crate::state::uploads;
@@ -39,11 +39,14 @@ pub fn view(of: &MediaField) -> AnyView {
         return ().into_any();
     }
     let message = RwSignal::new(String::new());
+    let is_of_other = is_of_other_picture(of, fields.clone());
     // The mask is part of the form, which may be left with the browser's Back.
     on_cleanup(masks::interrupt);
     let of = of.clone();
     let press = move |_: MouseEvent| {
         let problem = match find(&fields) {
+            // The mask would not fit the picture that is about to replace this one.
+            Target::Picture(at) if is_uploading(&fields[at]) => Some(missing(&fields[at])),
             Target::Picture(at) => open(&of, &fields[at]),
             Target::Empty(at) => Some(missing(&fields[at])),
             Target::None => None,
@@ -56,18 +59,47 @@ pub fn view(of: &MediaField) -> AnyView {
             "Draw mask"
         </button>
         <p class="hint" role="status" prop:textContent=text(move || message.get())></p>
+        <p class="problem" role="status" prop:textContent=text(move || match is_of_other.get() {
+            true => words::OTHER_PICTURE.to_owned(),
+            false => String::new(),
+        })></p>
     }
     .into_any()
 }
 
 fn find(fields: &[MediaField]) -> Target {
+    untrack(|| find_tracked(fields))
+}
+
+fn find_tracked(fields: &[MediaField]) -> Target {
     let candidates: Vec<Candidate<'_>> = (fields.iter())
         .map(|of| Candidate {
             parameter: &of.field.parameter,
-            is_filled: !untrack(|| of.field.text()).trim().is_empty(),
+            is_filled: !of.field.text().trim().is_empty(),
         })
         .collect();
     target::picture_of(&candidates)
+}
+
+/// Whether the mask was drawn in this visit over a picture that the form no longer has.
+fn is_of_other_picture(mask: &MediaField, fields: Vec<MediaField>) -> Memo<bool> {
+    let (session, mask) = (contexts().session, mask.clone());
+    memo(move || {
+        let value = mask.field.text();
+        let Target::Picture(at) = find_tracked(&fields) else {
+            return false;
+        };
+        let picture = fields[at].field.text();
+        let address = session.settings().address;
+        let now = SafeUrl::media(picture.trim(), address.as_str());
+        let drawn = masks::picture_of(&mask.key(), value.trim());
+        drawn.is_some_and(|drawn| now.is_none_or(|now| now.as_str() != drawn))
+    })
+}
+
+fn is_uploading(picture: &MediaField) -> bool {
+    let upload = untrack(|| uploads::of_field(&picture.key()));
+    upload.is_some_and(|upload| upload.state.is_running())
 }
 
 /// Opens the dialog, or returns why it can't.
@@ -91,9 +123,8 @@ fn open(mask: &MediaField, picture: &MediaField) -> Option<String> {
 
 /// Explains that the picture must be filled first.
 fn missing(picture: &MediaField) -> String {
-    let upload = untrack(|| uploads::of_field(&picture.key()));
     let name = &picture.field.parameter.name;
-    match upload.is_some_and(|upload| upload.state.is_running()) {
+    match is_uploading(picture) {
         true => words::is_uploading(name),
         false => words::needs_picture(name),
     }

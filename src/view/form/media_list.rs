@@ -52,7 +52,7 @@ pub struct ListField {
 
 impl ListField {
     pub fn new(of: &MediaField) -> Self {
-        let key = of.key();
+        let key = untrack(|| of.key());
         let (state, is_new) = media_lists::of_field(&key);
         let this = Self {
             of: of.clone(),
@@ -76,7 +76,7 @@ impl ListField {
     fn item_key(&self, item: u32) -> FieldKey {
         FieldKey {
             item: Some(item),
-            ..self.of.key()
+            ..untrack(|| self.of.key())
         }
     }
 
@@ -305,7 +305,7 @@ impl ListField {
         focus::when_lost(move || {
             focus::to_without_scrolling(&file_input);
         });
-        done.into_iter().for_each(uploads::remove);
+        done.into_iter().for_each(uploads::deliver);
     }
 }
 

@@ -235,6 +235,10 @@ pub fn listen_for_drags() {
 }
 
 /// Returns a dragged output if it fits a field, else a message.
+///
+/// # Errors
+///
+/// A sentence for the user: the output can't be used in this field.
 pub fn dropped_output(of: &MediaField, name: &str) -> Result<Output, String> {
     let found = output_cache::parse_name(name).and_then(|(key, position)| {
         let task = of.all.runner.task(&key)?;

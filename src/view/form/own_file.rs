@@ -1,14 +1,15 @@
 //! The part of a media field for a file of the user's own: buttons, progress and failures. Files come from a file input, a
-//! drop on the field, or the clipboard.
+//! drop on the field, or the clipboard. A dropped link becomes the address.
 
 use atelier_contract::{Media, ModelId};
 use atelier_studio::form::control::Control;
 use atelier_studio::form::media_list::typed_addresses;
 use atelier_studio::form::upload::acceptance::{self, media_of};
 use atelier_studio::form::upload::embedding;
-use atelier_studio::form::upload::state::{UploadState, progress_text};
-use atelier_studio::form::upload::{paste_target, several_message};
+use atelier_studio::form::upload::state::{UploadState, progress_text, wait_text};
+use atelier_studio::form::upload::{failure_message, paste_target, several_message};
 use gloo_events::{EventListener, EventListenerOptions};
+use gloo_timers::future::TimeoutFuture;
 use icondata_lu::{LuClipboardPaste, LuUpload};
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
@@ -18,11 +19,13 @@ use super::field::{self, Field, Kind};
 use super::media_list::{self, ListField};
 use super::{edit_button, gallery_picker, mask_button, output_input};
 use crate::browser::chosen::{self, ChosenFile, Pasted};
+use crate::browser::clock;
 use crate::reactive::boxed::{dynamic, effect, handler, memo, spawn, text, when};
 use crate::state::contexts::{Contexts, contexts};
 use crate::state::uploads::{self, FieldKey, Upload};
 use crate::view::parts::focus;
 use crate::view::parts::glyph::Glyph;
+use crate::view::parts::settings_link::with_settings_link;
 
 /// The selector of the part of a media field that accepts a drop.
 const DROP_AREA: &str = ".media-field";
@@ -32,6 +35,9 @@ const ADDRESSES: &str = "text/uri-list";
 
 /// The class of that part while files are dragged over it.
 const DRAGGED_OVER: &str = "dragged-over";
+
+/// How long the address of a field stays the same before its file is checked, in milliseconds.
+const CHECK_DELAY_MS: u32 = 500;
 
 /// A media field and its model: a field for one file, or for a list of them.
 #[derive(Clone)]
@@ -58,11 +64,12 @@ pub fn view(of: MediaField) -> AnyView {
     if of.is_list() {
         return media_list::view(of);
     }
-    let key = of.key();
     output_input::follow_requests(&of);
-    let upload = memo(move || uploads::of_field(&key));
-    let used = RwSignal::new((String::new(), String::new()));
+    let keyed = of.clone();
+    let upload = memo(move || uploads::of_field(&keyed.key()));
+    let used = RwSignal::new(Used::default());
     of.follow(upload, used);
+    of.check();
     // The entry is compared so that a message disappears when the user changes the field.
     let shown = {
         let field = of.field.clone();
@@ -81,7 +88,7 @@ pub fn view(of: MediaField) -> AnyView {
     let accept = text(move || acceptance::accept(media, &uploads::support(all)));
     let parts = (
         note(shown, used, &of.field),
-        running(shown, &of.field),
+        running(shown, &of),
         failure(shown, &of),
     );
     let from_gallery = gallery_picker::button(of.clone());
@@ -97,8 +104,8 @@ pub fn view(of: MediaField) -> AnyView {
         let of = pasting.clone();
         spawn(async move {
             let pasted = chosen::of_clipboard(of.media).await;
-            // The user may have left the form.
-            if field::element::<Element>(&of.field.id).is_some() {
+            // The user may have left the form, or opened a dialog over it.
+            if of.is_alive() && !has_dialog() {
                 of.paste(pasted);
             }
         });
@@ -141,27 +148,48 @@ pub fn view(of: MediaField) -> AnyView {
     .into_any()
 }
 
-/// The message about the choice of a file, such as a drop of several. It stays after the upload for as long as the field has
-/// the file. `used`: the URL of the last upload and its message.
-fn note(shown: Memo<Option<Upload>>, used: RwSignal<(String, String)>, field: &Field) -> AnyView {
-    let field = field.clone();
+/// The last upload whose URL was put into the field.
+#[derive(Clone, Default)]
+struct Used {
+    url: String,
+    /// The name of the file.
+    name: String,
+    note: String,
+}
+
+/// The message about the choice of a file, such as a drop of several, and the announcement of a finished upload. The message
+/// stays after the upload for as long as the field has the file.
+fn note(shown: Memo<Option<Upload>>, used: RwSignal<Used>, field: &Field) -> AnyView {
+    let of_field = field.clone();
     let note = text(move || {
         if let Some(upload) = &*shown.read() {
             return upload.note.clone();
         }
-        let (url, note) = used.get();
-        match field.text() == url {
-            true => note,
+        let used = used.get();
+        match of_field.text() == used.url {
+            true => used.note,
             false => String::new(),
         }
     });
-    view! { <p class="hint" role="status" prop:textContent=note></p> }.into_any()
+    let field = field.clone();
+    let announcement = text(move || {
+        let used = used.read();
+        match !used.name.is_empty() && shown.read().is_none() && field.text() == used.url {
+            true => format!("{} is ready.", used.name),
+            false => String::new(),
+        }
+    });
+    view! {
+        <p class="hint" role="status" prop:textContent=note></p>
+        <p class="visually-hidden" role="status" prop:textContent=announcement></p>
+    }
+    .into_any()
 }
 
-/// The progress of a running upload, with a button that cancels it. It is built once for each upload, so that the button
-/// keeps the focus.
-fn running(shown: Memo<Option<Upload>>, field: &Field) -> AnyView {
-    let field = field.clone();
+/// The progress of a running upload, with buttons that cancel it or don't wait. It is built once for each upload, so that
+/// the buttons keep the focus.
+fn running(shown: Memo<Option<Upload>>, of: &MediaField) -> AnyView {
+    let (field, all) = (of.field.clone(), of.all);
     let running = memo(move || {
         let shown = shown.read();
         let upload = shown.as_ref().filter(|upload| upload.state.is_running())?;
@@ -171,15 +199,30 @@ fn running(shown: Memo<Option<Upload>>, field: &Field) -> AnyView {
         let shown = shown.read();
         shown.as_ref().map(|upload| upload.state.clone())
     };
-    dynamic(move || {
+    let wait = text(move || {
+        let state = progress().filter(UploadState::is_running);
+        let wait = state.map(|state| wait_text(&state, clock::time_of_day));
+        wait.unwrap_or_default()
+    });
+    let row = dynamic(move || {
         let Some((id, name)) = running.get() else {
             return ().into_any();
         };
-        let field = field.clone();
+        let (field, of_retry) = (field.clone(), field.clone());
         let cancel = move |_: leptos::ev::MouseEvent| {
             uploads::cancel(id);
             keep_focus(&field);
         };
+        let retry = move |_: leptos::ev::MouseEvent| {
+            uploads::retry(all, id);
+            keep_focus(&of_retry);
+        };
+        let can_skip = when(move || {
+            matches!(
+                progress(),
+                Some(UploadState::RetryingAt { can_skip: true, .. })
+            )
+        });
         let label = format!("Upload of {name}");
         view! {
             <div class="upload">
@@ -204,13 +247,33 @@ fn running(shown: Memo<Option<Upload>>, field: &Field) -> AnyView {
                         progress().as_ref().map(progress_text).unwrap_or_default()
                     })
                 ></span>
+                <button
+                    class="button small"
+                    type="button"
+                    hidden=when(move || !can_skip.get())
+                    on:click=handler(retry)
+                >
+                    "Try now"
+                </button>
                 <button class="button small" type="button" on:click=handler(cancel)>
                     "Cancel upload"
                 </button>
             </div>
         }
         .into_any()
-    })
+    });
+    // The status is always present, so that screen readers announce its text.
+    view! {
+        {row}
+        <p
+            class="hint"
+            class:visually-hidden=when(move || wait.read().is_empty())
+            role="status"
+        >
+            {with_settings_link(wait)}
+        </p>
+    }
+    .into_any()
 }
 
 /// What the user can do about a failed upload.
@@ -224,21 +287,23 @@ enum Offer {
 /// The message of a failed upload, with a button for what the user can do about it.
 fn failure(shown: Memo<Option<Upload>>, of: &MediaField) -> AnyView {
     let (field, all) = (of.field.clone(), of.all);
+    let max_length = field.parameter.max_length();
     let failure = memo(move || {
         let shown = shown.read();
         let upload = shown.as_ref()?;
         match &upload.state {
             UploadState::Failed { message, can_retry } => {
-                let offer = match (can_retry, upload.can_embed) {
+                let can_embed = upload.can_embed && embedding::has_space(max_length);
+                let offer = match (can_retry, can_embed) {
                     (true, _) => Some((Offer::Retry, upload.id)),
                     (false, true) => Some((Offer::Embed, upload.id)),
                     (false, false) => None,
                 };
-                Some((message.clone(), offer))
+                Some((failure_message(&upload.file.name, message), offer))
             }
             UploadState::Canceled => {
-                let message = format!("The upload of {} was canceled.", upload.file.name);
-                Some((message, None))
+                let name = &upload.file.name;
+                Some((format!("The upload of {name} was canceled."), None))
             }
             _ => None,
         }
@@ -254,7 +319,7 @@ fn failure(shown: Memo<Option<Upload>>, of: &MediaField) -> AnyView {
             let press = move |_: leptos::ev::MouseEvent| {
                 match offer {
                     Offer::Retry => uploads::retry(all, id),
-                    Offer::Embed => uploads::embed(all, id),
+                    Offer::Embed => uploads::embed(all, id, max_length),
                 }
                 keep_focus(&field);
             };
@@ -271,7 +336,7 @@ fn failure(shown: Memo<Option<Upload>>, of: &MediaField) -> AnyView {
         button.into_any()
     });
     view! {
-        <p class="problem" role="alert" prop:textContent=message></p>
+        <p class="problem" role="alert">{with_settings_link(message)}</p>
         {button}
     }
     .into_any()
@@ -304,10 +369,10 @@ impl MediaField {
         matches!(self.field.kind, Kind::Parameter(Control::MediaList(_)))
     }
 
-    /// Returns the key of the field's upload.
+    /// Returns the key of the field's uploads at the present service; tracked.
     pub fn key(&self) -> FieldKey {
         FieldKey {
-            address: self.all.session.settings_untracked().address.to_string(),
+            address: self.all.session.settings().address.to_string(),
             model: self.model.clone(),
             parameter: self.field.parameter.name.clone(),
             item: None,
@@ -316,24 +381,32 @@ impl MediaField {
 
     /// Puts the address of a finished upload into the field and its message into `used`. Cancels a running upload if the user
     /// changes the field.
-    fn follow(&self, upload: Memo<Option<Upload>>, used: RwSignal<(String, String)>) {
+    fn follow(&self, upload: Memo<Option<Upload>>, used: RwSignal<Used>) {
         let field = self.field.clone();
         effect(move || {
             let entry = field.entry();
+            let is_paused = uploads::is_delivery_paused();
             let Some(upload) = upload.get() else { return };
             let is_changed = upload.before != entry;
             match upload.state {
+                UploadState::Done(_) if is_paused => {}
                 UploadState::Done(uploaded) => {
                     if !is_changed {
-                        used.set((uploaded.url.clone(), upload.note));
+                        used.set(Used {
+                            url: uploaded.url.clone(),
+                            name: upload.file.name,
+                            note: upload.note,
+                        });
                         output_input::note_uploaded(upload.id, &uploaded.url);
                         field.set_text(uploaded.url);
+                        uploads::deliver(upload.id);
+                    } else {
+                        uploads::remove(upload.id);
                     }
                     // The button that cancels the upload may have the focus, and disappears.
                     if !focus::is_lost() {
                         keep_focus(&field);
                     }
-                    uploads::remove(upload.id);
                 }
                 state if is_changed && state.is_running() => uploads::cancel(upload.id),
                 _ => {}
@@ -341,18 +414,53 @@ impl MediaField {
         });
     }
 
-    /// Uploads the first of these files, or all for a list.
+    /// Checks whether the service still has the file of the field, whenever the address changes or an input is refused.
+    fn check(&self) {
+        let of = self.clone();
+        effect(move || {
+            uploads::checks();
+            let key = of.key();
+            let entry = of.field.entry();
+            let Some(entry) = entry.filter(|entry| !entry.to_text().trim().is_empty()) else {
+                return;
+            };
+            let of = of.clone();
+            spawn(async move {
+                // The user may be typing.
+                TimeoutFuture::new(CHECK_DELAY_MS).await;
+                if of.field.entry_now().as_ref() == Some(&entry) {
+                    uploads::check(of.all, key, of.media, entry);
+                }
+            });
+        });
+    }
+
+    /// Whether the form is still shown.
+    fn is_alive(&self) -> bool {
+        !self.field.is_disposed()
+    }
+
+    /// Uploads the first of these files that fits the field, or all for a list. Shows why the first one does not fit, if none does.
     pub fn accept(&self, files: Vec<ChosenFile>) {
         if self.is_list() {
             return ListField::new(self).add_files(files);
         }
         let count = files.len();
-        let Some(first) = files.into_iter().next() else {
+        let (parameter, support) = (
+            &self.field.parameter.name,
+            untrack(|| uploads::support(self.all)),
+        );
+        let is_fit = |chosen: &ChosenFile| {
+            acceptance::refusal(&chosen.file, parameter, self.media, &support).is_none()
+        };
+        let at = files.iter().position(is_fit).unwrap_or_default();
+        let Some(first) = files.into_iter().nth(at) else {
             return;
         };
         let note = several_message(&first.file.name, count);
         let before = self.field.entry_now();
-        uploads::start(self.all, self.key(), self.media, first, before, note);
+        let key = untrack(|| self.key());
+        uploads::start(self.all, key, self.media, first, before, note);
     }
 
     /// Handles the result of the button "Paste".
@@ -415,7 +523,7 @@ impl MediaField {
             true => ListField::new(self).refuse(message),
             false => {
                 let before = self.field.entry_now();
-                uploads::refuse(self.key(), self.media, before, message);
+                uploads::refuse(untrack(|| self.key()), self.media, before, message);
             }
         }
     }
@@ -450,9 +558,7 @@ pub fn listen(fields: Vec<MediaField>) {
         };
         let transfer = event.clipboard_data();
         let has_text = chosen::has_type(transfer.as_ref(), "text/plain");
-        let has_dialog = document().query_selector("dialog[open]");
-        let is_covered = has_dialog.is_ok_and(|dialog| dialog.is_some());
-        if event.default_prevented() || is_covered || (has_text && focus::is_writing()) {
+        if event.default_prevented() || has_dialog() || (has_text && focus::is_writing()) {
             return;
         }
         let shown: Vec<&MediaField> = fields.iter().filter(|of| !of.is_hidden()).collect();
@@ -477,6 +583,12 @@ pub fn listen(fields: Vec<MediaField>) {
     StoredValue::new_local(listener);
 }
 
+/// Whether a dialog covers the page.
+fn has_dialog() -> bool {
+    let dialog = document().query_selector("dialog[open]");
+    dialog.is_ok_and(|dialog| dialog.is_some())
+}
+
 /// Handles `dragover` at a field: shows that files can be dropped there.
 pub fn drag_over(event: &DragEvent) {
     let Some(area) = drop_area(event) else { return };
@@ -494,7 +606,7 @@ pub fn drag_leave(event: &DragEvent) {
     }
 }
 
-/// Handles a drop on a field.
+/// Handles a drop of files or links on a field.
 pub fn drop_files(of: &MediaField, event: &DragEvent) {
     let Some(area) = drop_area(event) else { return };
     event.prevent_default();

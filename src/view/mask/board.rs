@@ -27,6 +27,9 @@ const KEY_STEPS: (f64, f64) = (64.0, 8.0);
 /// The smallest side of a rectangle that is drawn with a pointer, in pixels of the view. A click draws none.
 const MIN_RECTANGLE: f64 = 3.0;
 
+/// The maximum distance of a finger that still counts as the start of a pinch, in pixels of the view.
+const MAX_PINCH_START: f64 = 40.0;
+
 /// The number of the button of a pen that erases.
 const ERASER_BUTTON: i16 = 5;
 
@@ -84,6 +87,12 @@ pub struct Board {
     pointers: StoredValue<Vec<(i32, Point)>>,
     /// Whether Space is held while the pointer is over the picture.
     is_space_held: StoredValue<bool>,
+    /// Whether a pen is pressed. The hand that holds it may touch the screen.
+    is_pen_pressed: StoredValue<bool>,
+    /// The distance that the pressed pointer has moved, in pixels of the view.
+    distance: StoredValue<f64>,
+    /// Whether the mask is being written and must not change.
+    pub is_locked: RwSignal<bool>,
 }
 
 impl Board {
@@ -105,6 +114,9 @@ impl Board {
             gesture: StoredValue::new(Gesture::None),
             pointers: StoredValue::new(Vec::new()),
             is_space_held: StoredValue::new(false),
+            is_pen_pressed: StoredValue::new(false),
+            distance: StoredValue::new(0.0),
+            is_locked: RwSignal::new(false),
         }
     }
 
@@ -125,7 +137,7 @@ impl Board {
                 listen("pointerdown", of(move |event| self.pointer_down(event))),
                 listen("pointermove", of(move |event| self.pointer_moved(event))),
                 listen("pointerup", of(move |event| self.pointer_up(event))),
-                listen("pointercancel", of(move |event| self.pointer_lost(event))),
+                listen("pointercancel", of(move |event| self.pointer_up(event))),
                 listen("pointerleave", of(move |event| self.pointer_left(event))),
                 listen("wheel", of(move |event| self.wheel(event))),
                 listen("keydown", of(move |event| self.key_down(event))),
@@ -172,16 +184,19 @@ impl Board {
     }
 
     pub fn undo(self) {
+        self.settle();
         let is_done = self.change(Drawing::undo);
         self.announce_change(is_done, "Undone.", "There is nothing to undo.");
     }
 
     pub fn redo(self) {
+        self.settle();
         let is_done = self.change(Drawing::redo);
         self.announce_change(is_done, "Redone.", "There is nothing to redo.");
     }
 
     pub fn invert(self) {
+        self.settle();
         let is_done = self.change(|drawing| {
             drawing.invert();
             true
@@ -190,6 +205,7 @@ impl Board {
     }
 
     pub fn clear(self) {
+        self.settle();
         let is_done = self.change(|drawing| {
             drawing.clear();
             true
@@ -246,6 +262,9 @@ impl Board {
 
     /// Changes the mask. Returns false while there is none.
     fn change(self, change: impl FnOnce(&mut Drawing) -> bool) -> bool {
+        if self.is_locked.get_untracked() {
+            return false;
+        }
         self.drawing
             .try_update_value(|drawing| drawing.as_mut().is_some_and(change))
             .unwrap_or_default()
@@ -364,6 +383,9 @@ impl Board {
         };
         // Otherwise the browser would select text or drag the picture.
         event.prevent_default();
+        if event.pointer_type() == "touch" && self.is_pen_pressed.get_value() {
+            return;
+        }
         focus::in_place(&stage);
         self.end_keys();
         // It fails only if the pointer is gone.
@@ -374,12 +396,17 @@ impl Board {
         });
         let is_second = self.pointers.with_value(Vec::len) > 1;
         if is_second {
-            // The first finger has painted a little before the second one came.
-            self.abort();
+            // The first finger of a pinch paints a little before the second one comes.
+            match self.distance.get_value() < MAX_PINCH_START {
+                true => self.abort(),
+                false => self.settle(),
+            }
             return self.gesture.set_value(Gesture::Pinch);
         }
-        self.has_pen
-            .set(self.has_pen.get_untracked() || event.pointer_type() == "pen");
+        self.distance.set_value(0.0);
+        let is_pen = event.pointer_type() == "pen";
+        self.is_pen_pressed.set_value(is_pen);
+        self.has_pen.set(self.has_pen.get_untracked() || is_pen);
         let is_pan = event.button() == 1 || (event.button() == 0 && self.is_space_held.get_value());
         let is_eraser = event.button() == ERASER_BUTTON;
         let point = view.to_picture(at);
@@ -400,7 +427,10 @@ impl Board {
             return;
         };
         let point = view.to_picture(at);
-        if event.pointer_type() != "touch" {
+        // A stroke with keys continues at the crosshair, although the mouse was touched.
+        let is_drawn_with_keys =
+            self.pointers.with_value(Vec::is_empty) && self.gesture.get_value() != Gesture::None;
+        if event.pointer_type() != "touch" && !is_drawn_with_keys {
             self.cursor.set(Some(Cursor {
                 at: point,
                 is_crosshair: false,
@@ -410,14 +440,17 @@ impl Board {
         let Some(index) = before.iter().position(|(id, _)| *id == event.pointer_id()) else {
             return;
         };
+        let from = before[index].1;
         self.pointers
             .update_value(|pointers| pointers[index].1 = at);
+        self.distance
+            .update_value(|distance| *distance += (at.0 - from.0).hypot(at.1 - from.1));
         match (self.gesture.get_value(), before.as_slice()) {
             (Gesture::Line { last, is_painted }, _) => {
                 self.extend(last, point, self.radius(Some(event)), is_painted);
             }
             (Gesture::Rectangle(from), _) => self.rectangle.set(Some((from, point))),
-            (Gesture::Pan, [(_, from)]) => self.pan((at.0 - from.0, at.1 - from.1)),
+            (Gesture::Pan, [_]) => self.pan((at.0 - from.0, at.1 - from.1)),
             (Gesture::Pinch, [(_, a), (_, b)]) => {
                 let Viewport { width, height, .. } = view.viewport;
                 let (from, mut to) = ([*a, *b], [*a, *b]);
@@ -448,20 +481,18 @@ impl Board {
         }
     }
 
-    fn pointer_lost(self, event: &PointerEvent) {
-        if self.release(event) {
-            self.abort();
-        }
-    }
-
     /// Removes a pointer. Returns whether it was the last one of its gesture.
     fn release(self, event: &PointerEvent) -> bool {
-        let count = self.pointers.try_update_value(|pointers| {
+        let counts = self.pointers.try_update_value(|pointers| {
+            let before = pointers.len();
             pointers.retain(|(id, _)| *id != event.pointer_id());
-            pointers.len()
+            (before, pointers.len())
         });
+        if event.pointer_type() == "pen" {
+            self.is_pen_pressed.try_set_value(false);
+        }
         // The finger that remains after a pinch does not paint.
-        count == Some(0)
+        counts == Some((1, 0))
     }
 
     fn pointer_left(self, event: &PointerEvent) {
@@ -526,6 +557,15 @@ impl Board {
                 });
                 self.changed();
             }
+            Gesture::Pan | Gesture::Pinch | Gesture::None => {}
+        }
+    }
+
+    /// Ends what was begun, before the mask is changed in another way.
+    fn settle(self) {
+        match self.gesture.get_value() {
+            Gesture::Line { last, .. } => self.end(last),
+            Gesture::Rectangle(_) => self.abort(),
             Gesture::Pan | Gesture::Pinch | Gesture::None => {}
         }
     }
@@ -622,6 +662,7 @@ impl Board {
             .get_untracked()
             .is_some_and(|it| !it.is_crosshair)
         {
+            self.status.set(words::DRAG.to_owned());
             return self.is_space_held.set_value(true);
         }
         let at = self.crosshair(view);
@@ -664,11 +705,7 @@ impl Board {
     /// Ends what was begun with keys.
     fn end_keys(self) {
         if self.pointers.with_value(Vec::is_empty) {
-            match self.gesture.get_value() {
-                Gesture::Line { last, .. } => self.end(last),
-                Gesture::Rectangle(_) => self.abort(),
-                _ => {}
-            }
+            self.settle();
         }
     }
 }

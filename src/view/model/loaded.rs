@@ -117,6 +117,7 @@ pub fn follow(
                         address: all.session.settings_untracked().address.to_string(),
                         model: schema.model.clone(),
                         parameter,
+                        item: None,
                     };
                     let before = draft.read_untracked().get(&key.parameter).cloned();
                     uploads::start(all, key, media, file, before, String::new());

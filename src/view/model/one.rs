@@ -17,8 +17,8 @@ use super::recall::recall;
 use super::refused::refused;
 use super::submission::{Refusal, Submission};
 use super::upload_wait::UploadWait;
-use crate::browser::{location, pointer};
-use crate::reactive::boxed::{derived, dynamic, effect, handler, memo, text, when};
+use crate::browser::{location, pointer, press};
+use crate::reactive::boxed::{derived, dynamic, effect, handler, memo, spawn, text, when};
 use crate::state::contexts::contexts;
 use crate::state::{secrets, uploads};
 use crate::view::form::{Field, Fields, ProblemSummary, field, sheet, unknown_names};
@@ -105,6 +105,12 @@ pub fn OneForm(
         true => Vec::new(),
         false => refused.get(),
     });
+    // The service may have refused a file that it no longer has.
+    effect(move || {
+        if !refused.read().is_empty() {
+            untrack(uploads::check_again);
+        }
+    });
     let loaded = loaded::follow(schema.clone(), draft, is_recipe, edited);
     let submission = Submission::new(&model, &schema, draft, json);
     loaded::report_unchanged(loaded, draft, submission.answer);
@@ -114,9 +120,12 @@ pub fn OneForm(
     let handle = NodeRef::<Div>::new();
     let upload_wait = UploadWait::new(&model, draft);
     upload_wait.follow(form);
+    pause_delivery(json);
     let form_sheet = sheet::FormSheet::follow(form, handle);
     let own_model = StoredValue::new(model.clone());
+    let is_deferred = StoredValue::new(false);
     let reset = move |_| {
+        upload_wait.cancel();
         own_model.with_value(uploads::remove_of_form);
         loaded::load(loaded, draft, Draft::default(), Vec::new());
         typed.set(Draft::default());
@@ -188,7 +197,16 @@ pub fn OneForm(
             novalidate
             on:submit=handler(move |event: leptos::ev::SubmitEvent| {
                 event.prevent_default();
-                if upload_wait.begin() {
+                // The uploads from before a reload may belong to this form.
+                if untrack(uploads::is_restoring) {
+                    return submit_when_restored(form, is_deferred);
+                }
+                if upload_wait.begin(|uploaded| submission.is_valid_without(uploaded)) {
+                    submission.answer.clear();
+                    // On a phone, the form may be folded so that it doesn't show the wait.
+                    if let Some(form) = form.get_untracked() {
+                        sheet::show_problems(&form);
+                    }
                     return;
                 }
                 is_cleared.set(false);
@@ -250,7 +268,9 @@ pub fn OneForm(
                 >
                     "Clear form"
                 </button>
-                <p class="muted why" translate="no">{submission.status()}</p>
+                <p class="muted why" translate="no" hidden=when(move || upload_wait.is_waiting())>
+                    {submission.status()}
+                </p>
                 {upload_wait.view()}
                 {away}
                 {submission.answer.view()}
@@ -259,6 +279,28 @@ pub fn OneForm(
         </form>
         {presets}
     }
+}
+
+/// Submits the form once the stored uploads are known. `is_deferred`: whether it will be submitted already.
+fn submit_when_restored(form: NodeRef<Form>, is_deferred: StoredValue<bool>) {
+    if is_deferred.get_value() {
+        return;
+    }
+    is_deferred.set_value(true);
+    spawn(async move {
+        uploads::restored().await;
+        is_deferred.try_set_value(false);
+        if let Some(form) = form.try_get_untracked().flatten() {
+            press::forget();
+            let _ = form.request_submit();
+        }
+    });
+}
+
+/// Makes finished uploads wait while the JSON text can't be read: it would replace their URLs.
+fn pause_delivery(json: InputJson) {
+    effect(move || uploads::pause_delivery(json.has_message()));
+    on_cleanup(|| uploads::pause_delivery(false));
 }
 
 /// Moves secrets from the draft to their own fields. A link, a preset or an earlier version may have put them there.

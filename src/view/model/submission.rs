@@ -115,6 +115,17 @@ impl Submission {
         }
     }
 
+    /// Returns whether the form can be submitted once these parameters have their values.
+    pub fn is_valid_without(self, parameters: &[String]) -> bool {
+        // The same draft as in `submit`, so that an input that is invalid here is not submitted there.
+        let seeded =
+            seed::with_drawn_seed(&self.draft.read_untracked(), &self.schema(), random::bits());
+        let problems = untrack(|| self.validate(&seeded));
+        let problems = problems.err().unwrap_or_default();
+        let mut names = problems.iter().map(|problem| &problem.parameter);
+        names.all(|name| parameters.contains(name)) && !untrack(|| self.json.has_message())
+    }
+
     /// Returns whether the form shows why the last attempt failed: a list of problems, or a JSON text that can't be parsed.
     pub fn has_problems(self) -> bool {
         !self.problems.read_untracked().is_empty() || untrack(|| self.json.hides_invalid_text())

@@ -1,13 +1,14 @@
 //! The preview of an edited picture, with the frame of its crop, which is dragged by its handles.
 
 use atelier_studio::picture_edit::crop::{Crop, Handle, Size};
+use atelier_studio::picture_edit::edit::Edit;
 use leptos::html::Div;
 use leptos::prelude::*;
 use web_sys::PointerEvent;
 
 use super::Editor;
 use crate::browser::picture_canvas;
-use crate::reactive::boxed::{effect, handler, text, when};
+use crate::reactive::boxed::{effect, handler, memo, text, when};
 use crate::view::parts::size::follow_size;
 
 /// The maximum number of pixels of the preview.
@@ -37,9 +38,12 @@ pub fn frame(editor: Editor) -> AnyView {
         let scale = (across / width).min(down / height).min(1.0);
         (scale > 0.0).then_some((width * scale, height * scale))
     };
+    // The crop is drawn by the frame, so that a drag does not draw the picture again.
+    let uncropped = memo(move || editor.edit.get().map(Edit::uncropped));
+    let shown_size = memo(shown);
     effect(move || {
         let (Some(canvas), Some(edit), Some((width, height))) =
-            (editor.canvas.get(), editor.edit.get(), shown())
+            (editor.canvas.get(), uncropped.get(), shown_size.get())
         else {
             return;
         };
@@ -51,9 +55,8 @@ pub fn frame(editor: Editor) -> AnyView {
         );
         editor.picture.with_value(|picture| {
             if let Some(picture) = picture {
-                let whole = Crop::whole(edit.turned_size());
                 // The browser can create a canvas of the size of the view.
-                let _ = picture_canvas::draw(&canvas, picture, edit, whole, size);
+                let _ = picture_canvas::draw(&canvas, picture, edit, edit.crop, size);
             }
         });
     });

@@ -20,6 +20,7 @@ pub fn own_pictures() -> AnyView {
                     on_change=move |()| {
                         let keeps = !removes.get_untracked();
                         is_stored.set(photo_privacy::set_keeps_metadata(keeps));
+                        removes.set(!photo_privacy::keeps_metadata());
                     }
                 />
                 <p class="hint">

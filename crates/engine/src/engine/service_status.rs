@@ -41,11 +41,7 @@ impl Engine {
         if let Some(error) = error
             && asks_to_wait(error)
         {
-            let limiter = self.services.limiter(address, now);
-            limiter.refuse(now, error.retry_after_ms(), 0.5);
-            if let Some(until) = limiter.blocked_until(now) {
-                self.announce_wait(address, until, now);
-            }
+            self.limit_rate(address, error.retry_after_ms(), now);
         }
         // Any response shows that the service is reachable. The outcome of submissions is determined by their own
         // responses.
@@ -61,6 +57,18 @@ impl Engine {
         let may_be_lifted = self.is_refused() && self.credentials.may_probe();
         if is_authenticated && may_be_lifted && address == self.account.address {
             self.credentials_probed(now);
+        }
+    }
+
+    /// Handles a reply that asks for fewer calls, to a call that is not about a task, such as an upload.
+    ///
+    /// `retry_after`: the wait that the service requested, in milliseconds.
+    pub fn limit_rate(&mut self, address: &str, retry_after: Option<Millis>, now: Millis) {
+        self.advance(now);
+        let limiter = self.services.limiter(address, now);
+        limiter.refuse(now, retry_after, 0.5);
+        if let Some(until) = limiter.blocked_until(now) {
+            self.announce_wait(address, until, now);
         }
     }
 

@@ -1,20 +1,24 @@
 //! Files of the user for media parameters: which files are accepted (`acceptance`), the state of one upload (`state`), what
-//! Generate does while uploads run (`pending`), pictures inside the request (`embedding`), the removal of location and camera
-//! data (`metadata`), and formats that browsers can't read (`unreadable`).
+//! Generate does while uploads run (`pending`), pictures inside the request (`embedding`), uploads that continue after a
+//! reload (`stored`), files that the service no longer has (`expiry`), the removal of location and camera data (`metadata`), and
+//! formats that browsers can't read (`unreadable`).
 
 pub mod acceptance;
 pub mod embedding;
+pub mod expiry;
 pub mod metadata;
 pub mod pending;
 pub mod state;
+pub mod stored;
 pub mod unreadable;
 
 use atelier_contract::{Media, Uploaded};
+use serde::{Deserialize, Serialize};
 
 use crate::output::output_cache;
 
-/// A file on the user's device.
-#[derive(Debug, Clone, PartialEq)]
+/// A file on the user's device. Browsers store it with an upload, so names and types must not change.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LocalFile {
     pub name: String,
     /// The media type that the browser reports; empty if unknown.
@@ -44,6 +48,14 @@ pub fn description(name: &str, uploaded: &Uploaded) -> String {
     parts.join(", ")
 }
 
+/// Returns the message of a failed upload, which names the file.
+pub fn failure_message(name: &str, message: &str) -> String {
+    match name.is_empty() || message.contains(name) {
+        true => message.to_owned(),
+        false => format!("{name}: {message}"),
+    }
+}
+
 /// Returns the index of the media field that takes a pasted file: the first empty one of this medium, else the first one.
 /// `fields`: the medium of each field, and whether it is empty.
 pub fn paste_target(fields: &[(Media, bool)], media: Media) -> Option<usize> {
@@ -55,10 +67,10 @@ pub fn paste_target(fields: &[(Media, bool)], media: Media) -> Option<usize> {
 }
 
 /// Returns the message for a drop of several files on a field for one.
-pub fn several_message(first: &str, count: usize) -> String {
+pub fn several_message(used: &str, count: usize) -> String {
     match count {
         0 | 1 => String::new(),
-        _ => format!("Only the first of {count} files is used: {first}."),
+        _ => format!("Only one of {count} files is used: {used}."),
     }
 }
 
@@ -98,6 +110,20 @@ mod tests {
     }
 
     #[test]
+    fn failures_name_the_file() {
+        let message = "The service refused (HTTP 402).";
+        assert_eq!(
+            failure_message("a.png", message),
+            "a.png: The service refused (HTTP 402)."
+        );
+        assert_eq!(failure_message("", message), message);
+        assert_eq!(
+            failure_message("a.png", "a.png is empty."),
+            "a.png is empty."
+        );
+    }
+
+    #[test]
     fn files_of_unknown_date_are_not_the_same() {
         let file = LocalFile {
             name: "cat.jpg".into(),
@@ -118,7 +144,7 @@ mod tests {
         assert_eq!(several_message("a.png", 1), "");
         assert_eq!(
             several_message("a.png", 3),
-            "Only the first of 3 files is used: a.png."
+            "Only one of 3 files is used: a.png."
         );
     }
 }

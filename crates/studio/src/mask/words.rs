@@ -46,6 +46,17 @@ pub fn is_uploading(picture: &str) -> String {
 pub const NO_PICTURE: &str = "The picture isn't loaded, so no mask can be drawn over it. Wait for it, or cancel and choose \
     another picture.";
 
+/// The message while Space is held over the picture.
+pub const DRAG: &str =
+    "Drag to move the picture. Arrow keys show the crosshair, at which Space paints.";
+
+/// The message while the file is written.
+pub const WRITING: &str = "Writing the mask.";
+
+/// The message if the picture was replaced or edited after the mask was drawn.
+pub const OTHER_PICTURE: &str =
+    "This mask was drawn over another picture. Draw it again, or remove it.";
+
 /// The message if nothing is painted.
 pub const EMPTY: &str =
     "Nothing is painted. Paint what changes, or cancel to leave without a mask.";

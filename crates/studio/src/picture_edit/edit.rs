@@ -67,6 +67,15 @@ impl Edit {
         }
     }
 
+    /// Returns the edits without crop and limit: what the preview shows.
+    pub fn uncropped(self) -> Self {
+        Self {
+            crop: Crop::whole(self.turned_size()),
+            longest: None,
+            ..self
+        }
+    }
+
     /// Returns the size of the result. It is never larger than the crop.
     pub fn result(self) -> Size {
         let (width, height) = self.crop.size();

@@ -311,7 +311,7 @@ fn failure(list: &ListField, upload: Memo<Option<Upload>>, element: String) -> A
         let press = move |_: MouseEvent| {
             match can_retry {
                 true => uploads::retry(all, id),
-                false => uploads::embed(all, id),
+                false => uploads::embed(all, id, None),
             }
             let tool = tool.clone();
             focus::when_lost(move || {

@@ -4,6 +4,7 @@ mod drafts;
 mod filmstrip;
 mod focus_and_title;
 mod form;
+mod lasting_uploads;
 mod mask;
 mod media_lists;
 mod missing;

@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 
 use crate::studio::{Studio, TIMEOUT};
 use atelier_end_to_end::Result;
-use atelier_end_to_end::find::by;
+use atelier_end_to_end::find::{by, starting};
 use atelier_end_to_end::story::drive;
 use atelier_end_to_end::studio as start;
 use atelier_end_to_end::wait::{wait_for_match, wait_for_value};
@@ -217,7 +217,14 @@ async fn a_mask_drawn_with_the_pointer_is_uploaded_in_black_and_white() {
         assert_eq!(sum, 400 * 200);
         open_again(studio).await?;
         let checked = "return document.querySelectorAll('.mask-meaning input')[1].checked";
-        wait_for_value(browser, "the remembered meaning", checked, true).await
+        wait_for_value(browser, "the remembered meaning", checked, true).await?;
+        browser.press(&by("button", "Cancel")).await?;
+
+        // Guards against a generation with the mask of another picture.
+        let other = "https://files.example/other.png";
+        browser.fill(&starting("textbox", "image"), other).await?;
+        let message = "This mask was drawn over another picture.";
+        browser.wait_for_text(message, TIMEOUT).await
     })
     .await;
 }

@@ -2,14 +2,14 @@
 
 use crate::studio::{Studio, TIMEOUT, run_steps};
 use atelier_end_to_end::Result;
-use atelier_end_to_end::fault::{Fault, Rule};
+use atelier_end_to_end::fault::{Call, Fault, Rule};
 use atelier_end_to_end::find::{by, starting};
 use atelier_end_to_end::site;
 use atelier_end_to_end::wait::{wait_for_match, wait_for_value};
 use serde_json::Value;
 
-const PAGE: &str = "/models/image/repaint";
-const UPLOADS: &str = "/v2/uploads";
+pub(crate) const PAGE: &str = "/models/image/repaint";
+pub(crate) const UPLOADS: &str = "/v2/uploads";
 
 /// Helpers that make files and give them to the field, as a file dialog, a drop and a paste do.
 const FILES: &str = "
@@ -43,18 +43,24 @@ const FILES: &str = "
     };
     const drag = (type, files) => document.querySelector('.media-field').dispatchEvent(
         new DragEvent(type, { dataTransfer: transfer(files), bubbles: true, cancelable: true }));
+    const dropLink = address => {
+        const dataTransfer = new DataTransfer();
+        dataTransfer.setData('text/uri-list', address);
+        document.querySelector('.media-field').dispatchEvent(
+            new DragEvent('drop', { dataTransfer, bubbles: true, cancelable: true }));
+    };
     const paste = files => document.body.dispatchEvent(
         new ClipboardEvent('paste', { clipboardData: transfer(files), bubbles: true, cancelable: true }));
 ";
 
-const VALUE: &str = "
+pub(crate) const VALUE: &str = "
     const group = [...document.querySelectorAll('[role=group]')].find(it => it.matches('.media-field'));
     return group?.querySelector('input[type=text]').value";
 
-const CANCEL: &str = "Cancel upload";
+pub(crate) const CANCEL: &str = "Cancel upload";
 
 /// Opens the page of a model that takes an image.
-async fn open(studio: &Studio<'_>) -> Result<()> {
+pub(crate) async fn open(studio: &Studio<'_>) -> Result<()> {
     let browser = studio.browser;
     browser.open(&studio.address(PAGE)).await?;
     browser.find(&by("heading", "Repaint")).await?;
@@ -62,22 +68,22 @@ async fn open(studio: &Studio<'_>) -> Result<()> {
     Ok(())
 }
 
-async fn hand(studio: &Studio<'_>, script: &str) -> Result<Value> {
+pub(crate) async fn hand(studio: &Studio<'_>, script: &str) -> Result<Value> {
     studio.run_script(&format!("{FILES} {script}")).await
 }
 
 /// Chooses a picture of this name.
-async fn choose(studio: &Studio<'_>, name: &str) -> Result<()> {
+pub(crate) async fn choose(studio: &Studio<'_>, name: &str) -> Result<()> {
     hand(studio, &format!("choose(await picture('{name}'))")).await?;
     Ok(())
 }
 
-fn count(studio: &Studio<'_>) -> usize {
+pub(crate) fn count(studio: &Studio<'_>) -> usize {
     studio.proxy.calls_to(UPLOADS).len()
 }
 
 /// Waits until the field has the address of an upload, and returns it.
-async fn uploaded(studio: &Studio<'_>) -> Result<Value> {
+pub(crate) async fn uploaded(studio: &Studio<'_>) -> Result<Value> {
     let is_upload = |value: &Value| value.as_str().is_some_and(|it| it.contains("/outputs/"));
     wait_for_match(studio.browser, "an upload in the field", VALUE, is_upload).await?;
     studio.browser.run(VALUE, vec![]).await
@@ -148,7 +154,7 @@ async fn dropped_and_pasted_files_are_uploaded() {
         let first = uploaded(studio).await?;
         browser.wait_for_text("a.png, 64 × 48 px", TIMEOUT).await?;
         browser
-            .wait_for_text("Only the first of 2 files is used: a.png.", TIMEOUT)
+            .wait_for_text("Only one of 2 files is used: a.png.", TIMEOUT)
             .await?;
         browser.press(&by("button", "Remove")).await?;
         wait_for_value(browser, "the removed address", VALUE, "").await?;
@@ -160,6 +166,13 @@ async fn dropped_and_pasted_files_are_uploaded() {
         assert_ne!(uploaded(studio).await?, first);
         browser.wait_for_text("c.png, 64 × 48 px", TIMEOUT).await?;
         assert_eq!(count(studio), 2);
+        let link = "https://files.example/link.png";
+        hand(studio, &format!("dropLink('{link}')")).await?;
+        wait_for_value(browser, "the dropped link", VALUE, link).await?;
+        // The first file that fits is used.
+        hand(studio, "drag('drop', [new File(['words'], 'b.txt', { type: 'text/plain' }), await picture('d.png')])").await?;
+        browser.wait_for_text("Only one of 2 files is used: d.png.", TIMEOUT).await?;
+        uploaded(studio).await?;
         Ok(())
     })
     .await;
@@ -209,6 +222,7 @@ async fn a_canceled_upload_leaves_the_address() {
     run_steps("a_canceled_upload", &["--speed", "0"], async |studio| {
         let browser = studio.browser;
         open(studio).await?;
+        browser.run(COUNT_CALLS, vec![]).await?;
         let typed = "https://files.example/cat.png";
         browser
             .fill(&starting("textbox", "image_url"), typed)
@@ -222,7 +236,7 @@ async fn a_canceled_upload_leaves_the_address() {
         browser
             .wait_for_text("The upload of dog.png was canceled.", TIMEOUT)
             .await?;
-        studio.proxy.clear();
+        release(studio).await?;
         wait_for_value(browser, "the address", VALUE, typed).await?;
         // What the user types counts more than an upload that is running.
         studio.proxy.add(Rule::every(UPLOADS, Fault::Hold));
@@ -233,10 +247,27 @@ async fn a_canceled_upload_leaves_the_address() {
             .fill(&starting("textbox", "image_url"), other)
             .await?;
         browser.wait_until_gone(&by("button", CANCEL)).await?;
-        studio.proxy.clear();
+        release(studio).await?;
         wait_for_value(browser, "the address", VALUE, other).await
     })
     .await;
+}
+
+/// Counts the uploads that have neither a reply nor been aborted.
+const COUNT_CALLS: &str = "
+    window.callsInFlight = 0;
+    const send = XMLHttpRequest.prototype.send;
+    XMLHttpRequest.prototype.send = function (...body) {
+        window.callsInFlight += 1;
+        this.addEventListener('loadend', () => (window.callsInFlight -= 1));
+        return send.apply(this, body);
+    };";
+
+/// Releases the held uploads, and waits until each has ended, so that a late reply can't be missed.
+async fn release(studio: &Studio<'_>) -> Result<()> {
+    studio.proxy.clear();
+    let in_flight = "return window.callsInFlight";
+    wait_for_value(studio.browser, "the end of the uploads", in_flight, 0).await
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -281,6 +312,28 @@ async fn generate_waits_for_an_upload_and_submits_once() {
                 .wait_for_text("Not sent: the form or the account changed", TIMEOUT)
                 .await?;
 
+            // Guards against a task that is paid for with the file from before.
+            wait("emu.png", "await picture('emu.png')").await?;
+            hand(
+                studio,
+                "choose(new File([], 'zero.png', { type: 'image/png' }))",
+            )
+            .await?;
+            browser
+                .wait_for_text(
+                    "Not sent: zero.png could not be uploaded. zero.png is empty",
+                    TIMEOUT,
+                )
+                .await?;
+            studio.proxy.clear();
+
+            // Guards against an empty form that is submitted after "Clear form".
+            wait("ant.png", "await picture('ant.png')").await?;
+            browser.press(&by("button", "Clear form")).await?;
+            browser.wait_until_gone(&by("button", CANCEL)).await?;
+            studio.proxy.clear();
+            studio.type_prompt("broken").await?;
+
             let broken = "new File(['words'], 'words.png', { type: 'image/png' })";
             wait("words.png", broken).await?;
             studio.proxy.clear();
@@ -306,7 +359,7 @@ async fn an_upload_continues_while_another_page_is_shown() {
         browser.press(&starting("link", "Tasks")).await?;
         browser.find(&by("heading", "Tasks")).await?;
         studio.proxy.clear();
-        let is_done = |calls: &[atelier_end_to_end::fault::Call]| {
+        let is_done = |calls: &[Call]| {
             calls
                 .iter()
                 .any(|call| call.path == UPLOADS && call.status == Some(200))
@@ -320,18 +373,63 @@ async fn an_upload_continues_while_another_page_is_shown() {
     .await;
 }
 
+/// A model whose parameter has space for a picture inside the request. The list folds the built-in models next to it, so it
+/// has the name of the one that the tests wait for at the start.
+const MODELS: &str = r#"
+[[model]]
+category = "image"
+subcategory = "frame"
+name = "Tessera"
+description = "Frames a picture."
+makes = "image"
+
+[model.command]
+program = "/bin/true"
+
+[[model.parameter]]
+name = "image_url"
+type = "string"
+required = true
+"#;
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_service_without_uploads_takes_addresses_only() {
-    let arguments = ["--speed", "0", "--upload-limit", "off"];
+    let folder = tempfile::tempdir().expect("a folder");
+    let models = folder.path().join("models.toml");
+    std::fs::write(&models, MODELS).expect("written");
+    let models = models.display().to_string();
+    let arguments = [
+        "--speed",
+        "0",
+        "--upload-limit",
+        "off",
+        "--models",
+        models.as_str(),
+    ];
     run_steps("a_service_without_uploads", &arguments, async |studio| {
         let browser = studio.browser;
+        let embed = by("button", "Put a smaller copy into the request");
         open(studio).await?;
         choose(studio, "cat.png").await?;
         browser
             .wait_for_text("This service takes addresses only", TIMEOUT)
             .await?;
         wait_for_value(browser, "the field", VALUE, "").await?;
-        let embed = by("button", "Put a smaller copy into the request");
+        // The parameter is too short for a picture.
+        assert!(browser.find_all(&embed).await?.is_empty());
+
+        studio.open("/models/image/frame").await?;
+        browser.find(&by("group", "image_url")).await?;
+        hand(
+            studio,
+            "choose(new File(['x'], 'a.mp4', { type: 'video/mp4' }))",
+        )
+        .await?;
+        browser
+            .wait_for_text("a.mp4 is video/mp4, but image_url takes an image.", TIMEOUT)
+            .await?;
+        assert!(browser.find_all(&embed).await?.is_empty());
+        choose(studio, "cat.png").await?;
         browser.press(&embed).await?;
         browser
             .wait_for_text("cat.png, 64 × 48 px", TIMEOUT)

@@ -34,6 +34,25 @@ fn a_429_stops_all_calls_until_retry_after() {
     );
 }
 
+/// A 429 of an upload stops the calls about tasks as well, and is stored.
+#[test]
+fn a_429_of_another_call_stops_all_calls_until_retry_after() {
+    let mut harness = Harness::new();
+    harness.submit(&["a"]);
+    let received_at = harness.now;
+    let address = account().address;
+    harness
+        .engine
+        .limit_rate(&address, Some(12_000), received_at);
+    assert!(harness.calls().is_empty());
+    assert!(
+        matches!(harness.engine.block_reason(harness.now), Some(BlockReason::RateLimited(until)) if until >= received_at + 12_000)
+    );
+    assert!(harness.waits[0].until >= received_at + 12_000);
+    harness.next_call();
+    assert!(harness.now >= received_at + 12_000);
+}
+
 #[test]
 fn a_rate_limit_survives_a_reload() {
     let mut harness = Harness::new();

@@ -44,9 +44,6 @@ pub fn refusal(
     support: &Support,
 ) -> Option<String> {
     let name = &file.name;
-    if *support == Support::No {
-        return Some(no_uploads(name));
-    }
     if file.bytes == 0 {
         return Some(format!("{name} is empty (0 bytes). Choose another file."));
     }
@@ -54,6 +51,9 @@ pub fn refusal(
     let is_known = !UNKNOWN.contains(&media_type.as_str());
     if is_known && media_of(&file.media_type) != Some(media) {
         return Some(wrong_medium(name, &file.media_type, parameter, media));
+    }
+    if *support == Support::No {
+        return Some(no_uploads(name));
     }
     let Support::Yes(limits) = support else {
         return None;
@@ -88,6 +88,13 @@ pub fn refusal_of_uploaded(
     let is_fit = media_of(found).is_none_or(|of| of == media)
         || (media == Media::Audio && found == "video/mp4");
     (!is_fit).then(|| wrong_medium(&file.name, found, parameter, media))
+}
+
+/// Whether a copy of a file can be put into the request instead, because the service accepts no uploads.
+pub fn can_embed(file: &LocalFile, media: Media, support: &Support) -> bool {
+    let is_only_reason =
+        refusal(file, "", media, &Support::Unknown).is_none() && *support == Support::No;
+    media == Media::Image && is_only_reason
 }
 
 /// Returns the message for a service without uploads.
@@ -278,6 +285,29 @@ mod tests {
         let message =
             "This service takes addresses only: enter the address of a.png instead of the file.";
         assert_eq!(refused.as_deref(), Some(message));
+    }
+
+    /// Guards against a video that is offered as a picture inside the request.
+    #[test]
+    fn without_uploads_a_file_must_still_be_of_the_medium() {
+        for (file, media, can_be_embedded) in [
+            (file("a.png", "image/png", 5), Media::Image, true),
+            (file("a", "", 5), Media::Image, true),
+            (file("a.mp4", "video/mp4", 5), Media::Image, false),
+            (file("a.png", "image/png", 0), Media::Image, false),
+            (file("a.mp4", "video/mp4", 5), Media::Video, false),
+        ] {
+            let embedded = can_embed(&file, media, &Support::No);
+            assert_eq!(embedded, can_be_embedded, "{file:?}");
+            assert!(!can_embed(&file, media, &limits()));
+        }
+        let video = refusal(
+            &file("a.mp4", "video/mp4", 5),
+            "source",
+            Media::Image,
+            &Support::No,
+        );
+        assert!(video.is_some_and(|message| message.starts_with("a.mp4 is video/mp4")));
     }
 
     #[test]

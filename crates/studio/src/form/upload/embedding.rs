@@ -1,7 +1,10 @@
 //! Pictures inside the request, as data URIs, for services without uploads: their sizes and texts.
 
 /// The maximum length of a data URI. The local service accepts requests of 1 MiB.
-pub const MAX_LENGTH: u64 = 700_000;
+const MAX_LENGTH: u64 = 700_000;
+
+/// The length of a text that has space for a recognizable picture.
+const MIN_LENGTH: u64 = 10_000;
 
 /// The longest sides that are tried for a picture that is too large, in pixels.
 const SIDES: [u32; 7] = [2048, 1536, 1280, 1024, 768, 512, 256];
@@ -9,10 +12,15 @@ const SIDES: [u32; 7] = [2048, 1536, 1280, 1024, 768, 512, 256];
 /// The text of the button.
 pub const LABEL: &str = "Put a smaller copy into the request";
 
-/// Whether a file of this size fits into a request as a data URI.
-pub fn fits(bytes: u64) -> bool {
+/// Whether a parameter with this maximum length has space for a picture as a data URI.
+pub fn has_space(max_length: Option<u64>) -> bool {
+    max_length.is_none_or(|length| length >= MIN_LENGTH)
+}
+
+/// Whether a file of this size fits into a request as a data URI, in a parameter with this maximum length.
+pub fn fits(bytes: u64, max_length: Option<u64>) -> bool {
     const PREFIX: u64 = "data:image/jpeg;base64,".len() as u64;
-    bytes.div_ceil(3) * 4 + PREFIX <= MAX_LENGTH
+    bytes.div_ceil(3) * 4 + PREFIX <= MAX_LENGTH.min(max_length.unwrap_or(MAX_LENGTH))
 }
 
 /// Returns the sizes to try for a picture, largest first: its own, then smaller ones of the same shape.
@@ -51,7 +59,11 @@ mod tests {
 
     #[test]
     fn the_length_of_the_text_counts() {
-        assert!(fits(0) && fits(524_000));
-        assert!(!fits(525_000));
+        assert!(fits(0, None) && fits(524_000, None));
+        assert!(!fits(525_000, None) && !fits(525_000, Some(u64::MAX)));
+        assert!(fits(14_000, Some(20_000)) && !fits(15_000, Some(20_000)));
+        assert!(has_space(None) && has_space(Some(10_000)));
+        // The built-in models accept only addresses.
+        assert!(!has_space(Some(2_000)));
     }
 }

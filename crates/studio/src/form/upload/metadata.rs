@@ -13,8 +13,9 @@ pub enum Plan {
     KeepCredentials,
     /// Join these pieces. The image data stays the same, byte for byte.
     Join(Vec<Piece>),
-    /// Draw the picture upright and encode it again, because its orientation is in the data to remove.
-    Redraw(Format),
+    /// Draw the picture upright and encode it again, because its orientation is in the data to remove. If the browser can't
+    /// do that, join these pieces, which contain the orientation and no other data; empty if the format has no such form.
+    Redraw(Format, Vec<Piece>),
 }
 
 /// A piece of a file.
@@ -81,11 +82,40 @@ pub fn plan(file: &[u8]) -> Plan {
             ..
         } => Plan::Keep,
         Found {
-            orientation: 2..=8,
+            orientation: orientation @ 2..=8,
             format,
+            mut pieces,
             ..
-        } => Plan::Redraw(format),
+        } => {
+            match format {
+                Format::Jpeg => insert_orientation(&mut pieces, orientation),
+                Format::Png | Format::WebP => pieces.clear(),
+            }
+            Plan::Redraw(format, pieces)
+        }
         Found { pieces, .. } => Plan::Join(pieces),
+    }
+}
+
+/// Inserts Exif data with only the orientation after the start of a JPEG.
+fn insert_orientation(pieces: &mut Vec<Piece>, orientation: u16) {
+    let Some(Piece::Original(first)) = pieces.first_mut() else {
+        return;
+    };
+    let rest = 2..first.end;
+    *first = 0..2;
+    // Big-endian, with one entry in the first directory: the orientation, as one 16-bit number.
+    let tiff = [
+        &b"MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01"[..],
+        &orientation.to_be_bytes(),
+        &[0; 6],
+    ];
+    let content = [b"Exif\0\0", &tiff.concat()[..]].concat();
+    let length = (content.len() as u16 + 2).to_be_bytes();
+    let segment = [&[0xff, 0xe1][..], &length, &content].concat();
+    pieces.insert(1, Piece::New(segment));
+    if !rest.is_empty() {
+        pieces.insert(2, Piece::Original(rest));
     }
 }
 
@@ -120,6 +150,14 @@ impl Found {
         }
     }
 
+    /// Leaves out other metadata. XMP may refer to Content Credentials that are stored elsewhere.
+    fn other(&mut self, data: &[u8]) {
+        const REFERENCE: &[u8] = b"dcterms:provenance";
+        self.has_metadata = true;
+        let has_reference = data.windows(REFERENCE.len()).any(|it| it == REFERENCE);
+        self.has_credentials |= has_reference;
+    }
+
     /// Leaves out Exif data.
     fn exif(&mut self, data: &[u8]) {
         self.has_metadata = true;
@@ -141,22 +179,23 @@ fn jpeg(file: &[u8]) -> Found {
     while let Some(segment) = jpeg_segment(file, at) {
         let JpegSegment { marker, data, end } = segment;
         let content = &file[data];
-        // An index of further pictures in the file, with offsets that would no longer fit. They have metadata of their own.
-        let is_index = marker == 0xe2 && content.starts_with(b"MPF\0");
         match marker {
-            // Exif, XMP, and data of some vendors.
-            0xe1 => match content.strip_prefix(b"Exif\0") {
-                Some(exif) => found.exif(exif.get(1..).unwrap_or_default()),
-                None => found.has_metadata = true,
-            },
-            // IPTC.
-            0xed if content.starts_with(b"Photoshop 3.0\0") => found.has_metadata = true,
+            0xe1 if content.starts_with(b"Exif\0") => {
+                found.exif(content.get(6..).unwrap_or_default());
+            }
             // JUMBF.
             0xeb if content.starts_with(b"JP") => {
                 found.has_credentials = true;
                 found.keep(at..end);
             }
-            _ if is_index => {}
+            // What decoders need: JFIF, the color profile, and the color transform.
+            0xe0 | 0xee => found.keep(at..end),
+            0xe2 if content.starts_with(b"ICC_PROFILE\0") => found.keep(at..end),
+            // An index of further pictures in the file, with offsets that would no longer fit. They have metadata of their
+            // own.
+            0xe2 if content.starts_with(b"MPF\0") || content.starts_with(b"urn:iso:") => {}
+            // XMP, IPTC, and data of vendors, such as the GPS track of an action camera.
+            0xe1..=0xef => found.other(content),
             SOS => {
                 let end = jpeg_scan_end(file, end);
                 found.keep(at..end);
@@ -225,7 +264,7 @@ fn png(file: &[u8]) -> Found {
         let content = &file[data];
         match &name {
             b"eXIf" => found.exif(content),
-            b"iTXt" | b"tEXt" | b"zTXt" if is_png_metadata(content) => found.has_metadata = true,
+            b"iTXt" | b"tEXt" | b"zTXt" if is_png_metadata(content) => found.other(content),
             b"caBX" => {
                 found.has_credentials = true;
                 found.keep(at..end);
@@ -253,12 +292,13 @@ fn png_chunk(file: &[u8], at: usize) -> Option<([u8; 4], Range<usize>, usize)> {
 
 /// Whether the content of a text chunk is Exif, XMP or IPTC. Other texts, such as prompts, are kept.
 fn is_png_metadata(content: &[u8]) -> bool {
-    const KEYWORDS: [&[u8]; 5] = [
+    const KEYWORDS: [&[u8]; 6] = [
         b"XML:com.adobe.xmp\0",
         b"Raw profile type exif\0",
         b"Raw profile type APP1\0",
         b"Raw profile type xmp\0",
         b"Raw profile type iptc\0",
+        b"Raw profile type 8bim\0",
     ];
     KEYWORDS.iter().any(|keyword| content.starts_with(keyword))
 }
@@ -272,7 +312,7 @@ fn webp(file: &[u8]) -> Found {
         let content = &file[data.clone()];
         match &name {
             b"EXIF" => found.exif(content.strip_prefix(b"Exif\0\0").unwrap_or(content)),
-            b"XMP " => found.has_metadata = true,
+            b"XMP " => found.other(content),
             b"C2PA" => {
                 found.has_credentials = true;
                 found.keep(at..end);
@@ -287,6 +327,7 @@ fn webp(file: &[u8]) -> Found {
         }
         at = end;
     }
+    found.keep(at.min(file.len())..file.len());
     let lengths = found.pieces.iter().map(|piece| match piece {
         Piece::Original(range) => range.len(),
         Piece::New(bytes) => bytes.len(),
@@ -416,11 +457,15 @@ mod tests {
         let Plan::Join(pieces) = plan(file) else {
             return None;
         };
+        Some(join(file, pieces))
+    }
+
+    fn join(file: &[u8], pieces: Vec<Piece>) -> Vec<u8> {
         let bytes = pieces.into_iter().map(|piece| match piece {
             Piece::Original(range) => file[range].to_vec(),
             Piece::New(bytes) => bytes,
         });
-        Some(bytes.collect::<Vec<_>>().concat())
+        bytes.collect::<Vec<_>>().concat()
     }
 
     #[test]
@@ -499,17 +544,36 @@ mod tests {
 
     #[test]
     fn pictures_that_are_not_upright_are_drawn_again() {
-        assert_eq!(
-            plan(&jpeg_with(&[exif_part(6)])),
-            Plan::Redraw(Format::Jpeg)
-        );
         let png = png_with(&[png_part(b"eXIf", &exif(3))]);
-        assert_eq!(plan(&png), Plan::Redraw(Format::Png));
+        assert_eq!(plan(&png), Plan::Redraw(Format::Png, Vec::new()));
         let webp = webp_with(&[webp_part(b"EXIF", &[b"Exif\0\0", &exif(8)[..]].concat())]);
-        assert_eq!(plan(&webp), Plan::Redraw(Format::WebP));
+        assert_eq!(plan(&webp), Plan::Redraw(Format::WebP, Vec::new()));
         for unknown in [0, 1, 9] {
             assert!(joined(&jpeg_with(&[exif_part(unknown)])).is_some());
         }
+    }
+
+    /// Guards against photos that can't be sent because they are too large for a canvas.
+    #[test]
+    fn a_jpeg_that_can_not_be_drawn_keeps_only_its_orientation() {
+        let file = jpeg_with(&[exif_part(6)]);
+        let Plan::Redraw(Format::Jpeg, pieces) = plan(&file) else {
+            panic!("{:?}", plan(&file));
+        };
+        let joined = join(&file, pieces);
+        assert!(!joined.windows(3).any(|it| it == b"GPS"));
+        let Plan::Redraw(Format::Jpeg, again) = plan(&joined) else {
+            panic!("{:?}", plan(&joined));
+        };
+        assert_eq!(join(&joined, again), joined);
+        let clean = jpeg_with(&[]);
+        assert_eq!(joined[joined.len() - (clean.len() - 2)..], clean[2..]);
+    }
+
+    #[test]
+    fn data_of_vendors_is_removed() {
+        let gps = jpeg_part(0xe6, b"GoPro\0GPS5");
+        assert_eq!(joined(&jpeg_with(&[gps])), Some(jpeg_with(&[])));
     }
 
     /// Guards against invalidated signatures.
@@ -519,6 +583,7 @@ mod tests {
             jpeg_with(&[exif_part(6), jpeg_part(0xeb, b"JP\0\x01\0\0\0\x01jumb")]),
             png_with(&[png_part(b"caBX", b"jumb"), png_part(b"eXIf", &exif(6))]),
             webp_with(&[webp_part(b"EXIF", &exif(1)), webp_part(b"C2PA", b"jumb")]),
+            webp_with(&[webp_part(b"XMP ", b"<x dcterms:provenance='https://a'/>")]),
         ] {
             assert_eq!(plan(&file), Plan::KeepCredentials);
         }

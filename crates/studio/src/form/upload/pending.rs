@@ -23,9 +23,43 @@ pub enum Pending {
     Stop(String),
 }
 
-/// Decides about a press of Generate. `waited`: the ids of the uploads that it has waited for so far. `uploads`: those of
-/// the form that are not in their field yet.
-pub fn pending(waited: &[u32], uploads: &[FormUpload]) -> Pending {
+/// The message after the form was left while Generate waited.
+pub const INTERRUPTED: &str =
+    "Not sent: the form was left while Generate waited for an upload. Press Generate again.";
+
+/// The message after the input changed while Generate waited.
+pub const CHANGED: &str =
+    "Not sent: the form or the account changed during the upload. Press Generate again.";
+
+/// Returns the message in a batch while a file for the single form, whose settings a batch uses, is uploaded.
+pub fn batch_message(names: &[String]) -> String {
+    format!(
+        "Not sent: the upload of {} for the single form is not finished. Wait for it, or cancel it there.",
+        names.join(" and ")
+    )
+}
+
+/// The message in a batch while uploads from before a reload are read from storage.
+pub const RESTORING: &str =
+    "Not sent: the uploads from before the reload are still being read. Press Generate again.";
+
+/// Returns the id of the newest upload of a form; 0 without uploads. Ids increase.
+pub fn newest(uploads: &[FormUpload]) -> u32 {
+    let ids = uploads.iter().map(|upload| upload.id);
+    ids.max().unwrap_or_default()
+}
+
+/// Decides about a press of Generate. `waited`: the ids of the uploads that it waits for; empty at the press. `newest`: the
+/// [`newest`] id at the press. `uploads`: those of the form that are not in their field yet.
+pub fn pending(waited: &[u32], newest: u32, uploads: &[FormUpload]) -> Pending {
+    // The user has chosen another file, or has tried to. The field may still have the value from before the press.
+    let is_new = |upload: &&FormUpload| !waited.is_empty() && upload.id > newest;
+    if let Some(upload) = uploads.iter().find(is_new) {
+        return Pending::Stop(match &upload.state {
+            UploadState::Failed { message, .. } => failed_message(&upload.name, message),
+            _ => CHANGED.to_owned(),
+        });
+    }
     // A finished upload runs until its address is in the field.
     let is_running = |upload: &&FormUpload| {
         upload.state.is_running() || matches!(upload.state, UploadState::Done(_))
@@ -57,7 +91,7 @@ pub fn pending(waited: &[u32], uploads: &[FormUpload]) -> Pending {
     for FormUpload { name, state, .. } in ended {
         match state {
             UploadState::Failed { message, .. } => {
-                return Pending::Stop(format!("Not sent: {name} could not be uploaded. {message}"));
+                return Pending::Stop(failed_message(name, message));
             }
             UploadState::Canceled => {
                 return Pending::Stop(format!("Not sent: the upload of {name} was canceled."));
@@ -66,6 +100,14 @@ pub fn pending(waited: &[u32], uploads: &[FormUpload]) -> Pending {
         }
     }
     Pending::Submit
+}
+
+/// `name`: the name of the file; empty if there is none.
+fn failed_message(name: &str, message: &str) -> String {
+    match name {
+        "" => format!("Not sent: {message}"),
+        name => format!("Not sent: {name} could not be uploaded. {message}"),
+    }
 }
 
 #[cfg(test)]
@@ -96,17 +138,17 @@ mod tests {
             is_in_list: true,
             ..upload(1, failed())
         };
-        let Pending::Stop(message) = pending(&[], &[file]) else {
+        let Pending::Stop(message) = pending(&[], 9, &[file]) else {
             panic!("it is submitted");
         };
         assert!(message.contains("1.jpg could not be uploaded"), "{message}");
-        assert_eq!(pending(&[], &[upload(1, failed())]), Pending::Submit);
+        assert_eq!(pending(&[], 9, &[upload(1, failed())]), Pending::Submit);
     }
 
     #[test]
     fn many_files_are_counted() {
         let uploads = [1, 2, 3].map(|id| upload(id, UploadState::Waiting));
-        let Pending::Wait(ids, message) = pending(&[], &uploads) else {
+        let Pending::Wait(ids, message) = pending(&[], 9, &uploads) else {
             panic!("it does not wait");
         };
         assert_eq!(ids, [1, 2, 3]);
@@ -123,35 +165,65 @@ mod tests {
             upload(2, UploadState::Canceled),
         ];
         let text = "Waiting for the upload of 1.jpg. Generate follows.".to_owned();
-        assert_eq!(pending(&[], &running), Pending::Wait(vec![1], text.clone()));
+        assert_eq!(
+            pending(&[], 9, &running),
+            Pending::Wait(vec![1], text.clone())
+        );
         let done = [upload(1, UploadState::Done(Uploaded::default()))];
-        assert_eq!(pending(&[1], &done), Pending::Wait(vec![1], text));
-        assert_eq!(pending(&[1], &[]), Pending::Submit);
+        assert_eq!(pending(&[1], 9, &done), Pending::Wait(vec![1], text));
+        assert_eq!(pending(&[1], 9, &[]), Pending::Submit);
     }
 
     #[test]
-    fn an_upload_that_replaces_another_is_waited_for_as_well() {
-        let replaced = [upload(3, UploadState::Sending { sent: 1, total: 2 })];
-        let Pending::Wait(ids, _) = pending(&[1], &replaced) else {
+    fn an_older_upload_of_another_field_is_waited_for_as_well() {
+        let running = [upload(1, UploadState::Sending { sent: 1, total: 2 })];
+        let Pending::Wait(ids, _) = pending(&[3], 3, &running) else {
             panic!("it has to wait");
         };
         assert_eq!(ids, [1, 3]);
-        assert!(matches!(
-            pending(&ids, &[upload(3, failed())]),
-            Pending::Stop(_)
-        ));
     }
 
     #[test]
     fn a_failed_or_canceled_upload_stops_it() {
-        let stop = pending(&[1], &[upload(1, failed())]);
+        let stop = pending(&[1], 9, &[upload(1, failed())]);
         let message = "Not sent: 1.jpg could not be uploaded. It is broken.";
         assert_eq!(stop, Pending::Stop(message.into()));
-        let stop = pending(&[1], &[upload(1, UploadState::Canceled)]);
+        let stop = pending(&[1], 9, &[upload(1, UploadState::Canceled)]);
         let message = "Not sent: the upload of 1.jpg was canceled.";
         assert_eq!(stop, Pending::Stop(message.into()));
         // The next press sends the value that the field has.
-        assert_eq!(pending(&[], &[upload(1, failed())]), Pending::Submit);
+        assert_eq!(pending(&[], 9, &[upload(1, failed())]), Pending::Submit);
+    }
+
+    /// Guards against a task that is paid for with the file from before: the awaited file was replaced by one that was
+    /// refused at once, or by a failed paste.
+    #[test]
+    fn a_file_that_replaces_the_awaited_one_ends_the_wait() {
+        let refused = |name: &str| FormUpload {
+            id: 2,
+            name: name.into(),
+            state: UploadState::Failed {
+                message: "It is empty.".into(),
+                can_retry: false,
+            },
+            is_in_list: false,
+        };
+        for (upload, message) in [
+            (
+                refused("zero.png"),
+                "Not sent: zero.png could not be uploaded. It is empty.",
+            ),
+            (refused(""), "Not sent: It is empty."),
+            (upload(2, UploadState::Waiting), CHANGED),
+            (upload(2, UploadState::Done(Uploaded::default())), CHANGED),
+        ] {
+            assert_eq!(
+                pending(&[1], 1, &[upload]),
+                Pending::Stop(message.to_owned())
+            );
+        }
+        // A failure from before the press is shown at its field.
+        assert_eq!(pending(&[1], 2, &[refused("old.png")]), Pending::Submit);
     }
 
     #[test]
@@ -160,7 +232,7 @@ mod tests {
             upload(1, UploadState::Waiting),
             upload(2, UploadState::Waiting),
         ];
-        let Pending::Wait(_, text) = pending(&[], &both) else {
+        let Pending::Wait(_, text) = pending(&[], 9, &both) else {
             panic!("it has to wait");
         };
         assert_eq!(

@@ -13,6 +13,8 @@ const MAX_WAIT: Millis = 30_000;
 /// upload is retried endlessly.
 const MAX_FAILURES: u32 = 8;
 
+const RATE_LIMITED: &str = "The service limits the rate of calls.";
+
 #[derive(Debug, Clone, PartialEq)]
 pub enum UploadState {
     /// Nothing is sent yet.
@@ -22,11 +24,17 @@ pub enum UploadState {
         sent: u64,
         total: u64,
     },
-    /// The last attempt failed.
+    /// Nothing can be sent at present.
+    Blocked(Block),
+    /// The last attempt failed, or the service limits the rate of calls.
     RetryingAt {
         at: Millis,
         message: String,
+        /// Whether the user may try before that time.
+        can_skip: bool,
     },
+    /// A copy for the request is made.
+    Embedding,
     Done(Uploaded),
     Failed {
         message: String,
@@ -36,12 +44,39 @@ pub enum UploadState {
     Canceled,
 }
 
+/// Why nothing can be sent. The upload goes on by itself when that changes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Block {
+    Offline,
+    /// There is no account for the service of the upload.
+    NoAccount,
+}
+
+impl Block {
+    fn user_message(self) -> &'static str {
+        match self {
+            Self::Offline => "You are offline. The upload continues when you're back online.",
+            Self::NoAccount => {
+                "Uploading needs an account: enter User ID and Access token in Settings. The upload then continues."
+            }
+        }
+    }
+}
+
 #[derive(Debug, Clone, PartialEq)]
 pub enum UploadEvent {
+    Blocked(Block),
+    /// The service allows no calls before this time.
+    RateLimited(Millis),
     /// An attempt begins.
-    Started { total: u64 },
+    Started {
+        total: u64,
+    },
     /// Bytes were sent in the current attempt.
-    Progress { sent: u64, total: u64 },
+    Progress {
+        sent: u64,
+        total: u64,
+    },
     /// The current attempt ended. `failures`: the number of failed attempts in a row, with this one.
     Ended {
         result: Result<Uploaded, ApiError>,
@@ -49,11 +84,15 @@ pub enum UploadEvent {
         now: Millis,
     },
     /// The service accepted the file, but it does not fit the parameter.
-    Unfit { message: String },
+    Unfit {
+        message: String,
+    },
     /// The user cancels the upload, or changes the field.
     Cancel,
-    /// The user tries a failed upload again.
+    /// The user tries a failed upload again, or does not wait for the next attempt.
     Retry,
+    /// The user wants the picture to be put into the request instead.
+    Embed,
     /// The picture is put into the request instead; otherwise a message.
     Embedded(Result<Uploaded, String>),
 }
@@ -65,19 +104,33 @@ impl UploadState {
             (
                 Self::Failed {
                     can_retry: true, ..
-                },
+                }
+                | Self::RetryingAt { can_skip: true, .. },
                 UploadEvent::Retry,
             ) => Self::Waiting,
-            (Self::Failed { .. }, UploadEvent::Embedded(Ok(uploaded))) => Self::Done(uploaded),
-            (Self::Failed { .. }, UploadEvent::Embedded(Err(message))) => Self::Failed {
+            (Self::Failed { .. }, UploadEvent::Embed) => Self::Embedding,
+            (state, _) if !state.is_running() => state.clone(),
+            (_, UploadEvent::Cancel) => Self::Canceled,
+            (Self::Embedding, UploadEvent::Embedded(Ok(uploaded))) => Self::Done(uploaded),
+            (Self::Embedding, UploadEvent::Embedded(Err(message))) => Self::Failed {
                 message,
                 can_retry: false,
             },
-            (state, _) if !state.is_running() => state.clone(),
-            (_, UploadEvent::Cancel) => Self::Canceled,
-            (Self::Waiting | Self::RetryingAt { .. }, UploadEvent::Started { total }) => {
-                Self::Sending { sent: 0, total }
-            }
+            (Self::Embedding, _) => Self::Embedding,
+            (state, event) if !matches!(state, Self::Sending { .. }) => match event {
+                UploadEvent::Blocked(block) => Self::Blocked(block),
+                UploadEvent::RateLimited(at) => Self::RetryingAt {
+                    at,
+                    message: RATE_LIMITED.to_owned(),
+                    can_skip: false,
+                },
+                UploadEvent::Started { total } => Self::Sending { sent: 0, total },
+                UploadEvent::Unfit { message } => Self::Failed {
+                    message,
+                    can_retry: false,
+                },
+                _ => state.clone(),
+            },
             (Self::Sending { .. }, UploadEvent::Progress { sent, total }) => Self::Sending {
                 sent: sent.min(total),
                 total,
@@ -105,7 +158,11 @@ impl UploadState {
     pub fn is_running(&self) -> bool {
         matches!(
             self,
-            Self::Waiting | Self::Sending { .. } | Self::RetryingAt { .. }
+            Self::Waiting
+                | Self::Blocked(_)
+                | Self::Sending { .. }
+                | Self::RetryingAt { .. }
+                | Self::Embedding
         )
     }
 }
@@ -125,12 +182,28 @@ fn after_failure(error: &ApiError, sent: u64, failures: u32, now: Millis) -> Upl
         let wait = (FIRST_WAIT << doublings).min(MAX_WAIT);
         let wait = wait.max(error.retry_after_ms().unwrap_or_default());
         let at = now.saturating_add(wait);
-        return UploadState::RetryingAt { at, message };
+        return UploadState::RetryingAt {
+            at,
+            message,
+            can_skip: error.retry_after_ms().is_none(),
+        };
     }
     UploadState::Failed {
         message,
         // The same bytes would be refused again.
-        can_retry: !matches!(error, ApiError::Invalid { .. }),
+        can_retry: !matches!(error, ApiError::Invalid { .. }) && !is_without_uploads(error),
+    }
+}
+
+/// Whether an error means that the service accepts no uploads: 404, 405, or a 403 whose message is about uploads.
+pub fn is_without_uploads(error: &ApiError) -> bool {
+    match error {
+        ApiError::NotFound { .. } => true,
+        ApiError::Unauthorized {
+            message,
+            is_forbidden: true,
+        } => message.to_ascii_lowercase().contains("upload"),
+        _ => false,
     }
 }
 
@@ -139,7 +212,7 @@ fn message(error: &ApiError) -> String {
     match error {
         ApiError::Invalid { message, .. } if !message.is_empty() => message.clone(),
         ApiError::Unauthorized { message, .. }
-            if error.is_other_refusal() && !message.is_empty() =>
+            if (error.is_other_refusal() || is_without_uploads(error)) && !message.is_empty() =>
         {
             message.clone()
         }
@@ -158,17 +231,28 @@ pub fn percent(sent: u64, total: u64) -> u64 {
     }
 }
 
-/// Returns the progress of a running upload as text; empty for others.
+/// Returns the progress of a running upload in numbers; empty for others.
 pub fn progress_text(state: &UploadState) -> String {
     match state {
-        UploadState::Waiting => "Waiting".to_owned(),
         // The service checks the file.
         UploadState::Sending { sent, total } if sent == total && *total > 0 => "100 %".to_owned(),
         UploadState::Sending { sent, total } => {
             let (sent_size, total_size) = (size(*sent), size(*total));
             format!("{} %, {sent_size} of {total_size}", percent(*sent, *total))
         }
-        UploadState::RetryingAt { message, .. } => format!("{message} Trying again."),
+        _ => String::new(),
+    }
+}
+
+/// Returns why a running upload does not proceed at present; empty for others. `time`: formats a time of day.
+pub fn wait_text(state: &UploadState, time: impl Fn(Millis) -> String) -> String {
+    match state {
+        UploadState::Waiting => "Waiting".to_owned(),
+        UploadState::Embedding => "Making a copy for the request".to_owned(),
+        UploadState::Blocked(block) => block.user_message().to_owned(),
+        UploadState::RetryingAt { at, message, .. } => {
+            format!("{message} Next try at {}.", time(*at))
+        }
         _ => String::new(),
     }
 }
@@ -337,8 +421,73 @@ mod tests {
             );
             assert_eq!(can_retry, is_retryable, "{status}");
         }
-        let state = failed(ApiError::from_status(404, None, None), 1);
-        assert!(matches!(state, UploadState::Failed { .. }));
+    }
+
+    /// Guards against a dead end: the page offers to put the picture into the request instead.
+    #[test]
+    fn a_service_without_uploads_is_recognized() {
+        let off =
+            serde_json::json!({"success": false, "message": "This service accepts no uploads."});
+        let token =
+            serde_json::json!({"success": false, "message": "The access token is not valid."});
+        for (status, body, expected) in [
+            (404, None, true),
+            (405, None, true),
+            (403, Some(&off), true),
+            (403, Some(&token), false),
+            (401, Some(&token), false),
+            (415, Some(&off), false),
+            (503, None, false),
+        ] {
+            let error = ApiError::from_status(status, body, None);
+            assert_eq!(is_without_uploads(&error), expected, "{status}");
+            if expected {
+                let state = failed(error, 1);
+                assert!(
+                    matches!(
+                        state,
+                        UploadState::Failed {
+                            can_retry: false,
+                            ..
+                        }
+                    ),
+                    "{state:?}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn a_blocked_upload_goes_on() {
+        for block in [Block::Offline, Block::NoAccount] {
+            let blocked = UploadState::Waiting.after(UploadEvent::Blocked(block));
+            assert_eq!(blocked, UploadState::Blocked(block));
+            assert!(blocked.is_running());
+            assert_eq!(
+                blocked.after(UploadEvent::Started { total: 100 }),
+                sending()
+            );
+            assert_eq!(blocked.after(UploadEvent::Cancel), UploadState::Canceled);
+        }
+        assert_eq!(
+            sending().after(UploadEvent::Blocked(Block::Offline)),
+            sending()
+        );
+    }
+
+    #[test]
+    fn a_rate_limit_is_shown_and_cannot_be_skipped() {
+        let limited = UploadState::Waiting.after(UploadEvent::RateLimited(7));
+        let text = wait_text(&limited, |at| format!("00:00:0{at}"));
+        assert_eq!(
+            text,
+            "The service limits the rate of calls. Next try at 00:00:07."
+        );
+        assert_eq!(limited.after(UploadEvent::Retry), limited);
+        let asked = failed(ApiError::from_status(429, None, Some(5_000)), 1);
+        assert_eq!(asked.after(UploadEvent::Retry), asked);
+        let lost = failed(network(), 1);
+        assert_eq!(lost.after(UploadEvent::Retry), UploadState::Waiting);
     }
 
     #[test]
@@ -355,12 +504,19 @@ mod tests {
     #[test]
     fn a_refused_picture_can_be_embedded() {
         let refused = failed(ApiError::from_status(404, None, None), 1);
+        let embedding = refused.after(UploadEvent::Embed);
+        assert_eq!(embedding, UploadState::Embedding);
+        // Generate waits for the copy.
+        assert!(embedding.is_running());
         let embedded = Uploaded::default();
         let event = UploadEvent::Embedded(Ok(embedded.clone()));
-        assert_eq!(refused.after(event.clone()), UploadState::Done(embedded));
-        // The user has chosen another file meanwhile.
-        assert_eq!(sending().after(event), sending());
-        let broken = refused.after(UploadEvent::Embedded(Err("It is broken.".into())));
+        assert_eq!(embedding.after(event.clone()), UploadState::Done(embedded));
+        assert_eq!(embedding.after(UploadEvent::Cancel), UploadState::Canceled);
+        // The user has canceled it, or has chosen another file meanwhile.
+        for state in [UploadState::Canceled, sending(), refused] {
+            assert_eq!(state.after(event.clone()), state);
+        }
+        let broken = embedding.after(UploadEvent::Embedded(Err("It is broken.".into())));
         assert!(matches!(
             broken,
             UploadState::Failed {
@@ -378,8 +534,9 @@ mod tests {
         assert_eq!(text(12_000_000, 12_000_000), "100 %");
         assert_eq!(text(0, 0), "0 %, 0 kB of 0 kB");
         assert_eq!(percent(u64::MAX, u64::MAX), 100);
-        let retrying = failed(network(), 1);
-        assert!(progress_text(&retrying).ends_with(" Trying again."));
         assert_eq!(progress_text(&UploadState::Canceled), "");
+        let wait = |state| wait_text(&state, |at| at.to_string());
+        assert!(wait(failed(network(), 1)).ends_with(" Next try at 1001000."));
+        assert_eq!(wait(sending()), "");
     }
 }

@@ -1,0 +1,71 @@
+//! Puts a copy of a picture into the request instead of an upload.
+
+use atelier_contract::Uploaded;
+use atelier_studio::form::upload::embedding;
+use atelier_studio::form::upload::state::{UploadEvent, UploadState};
+use web_sys::Blob;
+
+use super::sending::prepare;
+use super::{allow_copy, apply, blob, known, of_id};
+use crate::browser::file;
+use crate::browser::picture::DecodedPicture;
+use crate::reactive::boxed::spawn;
+use crate::state::contexts::Contexts;
+
+/// Puts the picture of an upload that the service does not accept into the request, as a data URI. `max_length`: the
+/// maximum length of the parameter.
+pub fn embed(all: Contexts, id: u32, max_length: Option<u64>) {
+    let Some(upload) = of_id(id) else {
+        return;
+    };
+    if apply(id, UploadEvent::Embed) != Some(UploadState::Embedding) {
+        return;
+    }
+    spawn(async move {
+        let copy = match prepare(all, id).await {
+            Ok(()) => Ok(copy_by_id(id, max_length).await),
+            Err(message) => Err(message),
+        };
+        let result = match copy {
+            Err(message) => Err(message),
+            Ok(Some(uploaded)) => {
+                known::describe(&upload.file, &uploaded);
+                Ok(uploaded)
+            }
+            Ok(None) => {
+                allow_copy(id, false);
+                Err(embedding::failure(&upload.file.name))
+            }
+        };
+        apply(id, UploadEvent::Embedded(result));
+    });
+}
+
+async fn copy_by_id(id: u32, max_length: Option<u64>) -> Option<Uploaded> {
+    copy_of(&blob(id)?, max_length).await
+}
+
+/// Returns the largest copy of a picture that fits into a request.
+async fn copy_of(picture: &Blob, max_length: Option<u64>) -> Option<Uploaded> {
+    let decoded = DecodedPicture::new(picture).await.ok()?;
+    for size in embedding::sizes(decoded.size()) {
+        let is_unchanged =
+            size == decoded.size() && embedding::fits(picture.size() as u64, max_length);
+        let copy = match is_unchanged {
+            true => picture.clone(),
+            false => decoded.resized(size).await.ok()?,
+        };
+        let bytes = copy.size() as u64;
+        if embedding::fits(bytes, max_length) {
+            let (width, height) = size;
+            return Some(Uploaded {
+                url: file::data_url(&copy).await?,
+                media_type: copy.type_(),
+                bytes: Some(bytes),
+                size: Some((width.into(), height.into())),
+                expires_at: None,
+            });
+        }
+    }
+    None
+}

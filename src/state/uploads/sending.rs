@@ -1,0 +1,194 @@
+//! Sends files: waits until calls can be made, and tries again after failures that may pass.
+
+use atelier_contract::{ApiError, Credentials, Media, Uploaded, path};
+use atelier_engine::{BlockReason, Millis};
+use atelier_studio::form::upload::acceptance::{self, Support};
+use atelier_studio::form::upload::state::{Block, UploadEvent, UploadState, is_without_uploads};
+use futures::future::abortable;
+use gloo_timers::future::TimeoutFuture;
+use leptos::prelude::*;
+
+use super::{add_note, allow_copy, apply, blob, known, of_id, set_abort, support, with_content};
+use crate::browser::{clock, file, lifecycle, upload};
+use crate::reactive::boxed::spawn;
+use crate::reactive::until::until;
+use crate::state::contexts::Contexts;
+use crate::state::photo_privacy;
+use crate::state::session::Session;
+
+/// The longest wait of one timer, in milliseconds.
+const MAX_TIMER_MS: u64 = 86_400_000;
+
+/// Sends a file until it is uploaded, refused or canceled.
+pub(super) fn send(all: Contexts, id: u32) {
+    let (sending, abort) = abortable(attempts(all, id));
+    set_abort(id, abort);
+    spawn(async move {
+        // Aborted by the user.
+        let _ = sending.await;
+    });
+}
+
+/// Removes location and camera data from the picture of an upload, once.
+///
+/// # Errors
+///
+/// A sentence for the user.
+pub(super) async fn prepare(all: Contexts, id: u32) -> Result<(), String> {
+    let content = with_content(id, |content| {
+        content.blob.clone().filter(|_| !content.is_prepared)
+    });
+    let (Some(blob), Some(upload)) = (content.flatten(), of_id(id)) else {
+        return Ok(());
+    };
+    // A file that was moved or deleted is reported when it is sent.
+    if upload.media != Media::Image || !file::is_readable(&blob).await {
+        return Ok(());
+    }
+    let types = match untrack(|| support(all)) {
+        Support::Yes(limits) => limits.types,
+        Support::Unknown | Support::No => Vec::new(),
+    };
+    let keeps_metadata = photo_privacy::keeps_metadata();
+    let name = &upload.file.name;
+    let prepared = photo_privacy::prepare(name, &blob, &types, keeps_metadata).await?;
+    with_content(id, |content| {
+        content.blob = Some(prepared.content);
+        content.is_prepared = true;
+        content.keeps_metadata = keeps_metadata;
+    });
+    if !prepared.note.is_empty() {
+        add_note(id, prepared.note);
+    }
+    Ok(())
+}
+
+async fn attempts(all: Contexts, id: u32) {
+    if let Err(message) = prepare(all, id).await {
+        apply(id, UploadEvent::Unfit { message });
+        return;
+    }
+    let mut failures = 0;
+    while let Some(credentials) = ready(all, id).await {
+        let state = attempt(all, id, credentials, failures + 1).await;
+        let Some(UploadState::RetryingAt { at, .. }) = state else {
+            return;
+        };
+        failures += 1;
+        wait_until(at).await;
+    }
+}
+
+async fn wait_until(at: Millis) {
+    loop {
+        // The clock may be set, and timers are limited to about 24 days.
+        let wait = at.saturating_sub(clock::now()).min(MAX_TIMER_MS);
+        if wait == 0 {
+            return;
+        }
+        TimeoutFuture::new(wait as u32).await;
+    }
+}
+
+/// Waits for a network, an account at the service of the upload, and the end of a rate limit. Returns the credentials;
+/// `None` if the upload was removed.
+async fn ready(all: Contexts, id: u32) -> Option<Credentials> {
+    loop {
+        let address = of_id(id)?.key.address;
+        if !lifecycle::is_online() {
+            apply(id, UploadEvent::Blocked(Block::Offline));
+            lifecycle::until_online().await;
+        }
+        let Some(credentials) = untrack(|| credentials_at(all.session, &address)) else {
+            wait_for_account(all.session, id, address).await;
+            continue;
+        };
+        let Some(until) = rate_limited_until(all) else {
+            return Some(credentials);
+        };
+        apply(id, UploadEvent::RateLimited(until));
+        wait_until(until).await;
+    }
+}
+
+/// Returns the credentials if the service at an address is the present one; tracked.
+fn credentials_at(session: Session, address: &str) -> Option<Credentials> {
+    let is_present = session.settings().address.as_str() == address;
+    session.credentials().filter(|_| is_present)
+}
+
+async fn wait_for_account(session: Session, id: u32, address: String) {
+    let of_look = address.clone();
+    let has_account = until(move || {
+        let is_present = session.settings().address.as_str() == of_look;
+        match credentials_at(session, &of_look) {
+            Some(_) => Some(true),
+            // It may not be known yet whether the service accepts guests.
+            None => (is_present && session.has_credentials() == Some(false)).then_some(false),
+        }
+    });
+    if !has_account.await {
+        apply(id, UploadEvent::Blocked(Block::NoAccount));
+        until(move || credentials_at(session, &address).map(drop)).await;
+    }
+}
+
+/// Returns until when the present service allows no calls.
+fn rate_limited_until(all: Contexts) -> Option<Millis> {
+    match untrack(|| all.runner.block_reason()) {
+        Some(BlockReason::RateLimited(until)) => Some(until).filter(|at| *at > clock::now()),
+        _ => None,
+    }
+}
+
+/// Sends a file once and returns the state after that.
+async fn attempt(
+    all: Contexts,
+    id: u32,
+    credentials: Credentials,
+    failures: u32,
+) -> Option<UploadState> {
+    let (blob, upload) = (blob(id)?, of_id(id)?);
+    if !file::is_readable(&blob).await {
+        let message = format!(
+            "{} can't be read any more. Choose it again.",
+            upload.file.name
+        );
+        return apply(id, UploadEvent::Unfit { message });
+    }
+    // Smaller or larger than the chosen file if that was changed.
+    let total = blob.size() as u64;
+    apply(id, UploadEvent::Started { total });
+    let address = all.session.settings_untracked().address;
+    let url = address.url(path::UPLOADS);
+    let progress = move |sent| {
+        apply(id, UploadEvent::Progress { sent, total });
+    };
+    let body = upload::post_file(&url, &blob, &credentials, progress).await;
+    let result = body.and_then(|body| Uploaded::from_body(&body));
+    match &result {
+        Ok(uploaded) => {
+            let (parameter, media) = (&upload.key.parameter, upload.media);
+            let unfit = acceptance::refusal_of_uploaded(&upload.file, parameter, media, uploaded);
+            if let Some(message) = unfit {
+                return apply(id, UploadEvent::Unfit { message });
+            }
+            known::remember(upload, Some(blob), credentials, uploaded.clone());
+        }
+        Err(ApiError::RateLimited { retry_after_ms, .. }) => {
+            let address = address.as_str();
+            all.runner.report_rate_limit(address, *retry_after_ms);
+        }
+        Err(error) if is_without_uploads(error) => allow_copy(id, true),
+        Err(_) => {}
+    }
+    let now = clock::now();
+    apply(
+        id,
+        UploadEvent::Ended {
+            result,
+            failures,
+            now,
+        },
+    )
+}
