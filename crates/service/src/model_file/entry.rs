@@ -89,6 +89,8 @@ pub struct ParameterEntry {
     pub maximum: Option<Number>,
     /// The maximum length of a text, in characters.
     pub max_length: Option<u64>,
+    /// The maximum number of items of an `array`, or of `files`.
+    pub max_items: Option<u64>,
     /// The value is a secret, such as a key at another provider: it is deleted when the task ends, and not
     /// written into logs, links and files. Only texts without `default` and `values` can be secret.
     #[serde(default)]
@@ -108,6 +110,8 @@ pub enum ParameterType {
     Object,
     /// The address of a file: an earlier output of this service.
     File,
+    /// A list of addresses of files. It can't have `values`.
+    Files,
 }
 
 #[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use atelier_contract::{Media, ModelId, Parameter, Parameters, RESERVED_NAMES};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use thiserror::Error;
 use toml::Spanned;
 
@@ -204,8 +204,9 @@ impl Context<'_> {
             let message = format!("name: a parameter can't be called {:?}", entry.name);
             return Err(self.error(at, message));
         }
+        let is_list = matches!(entry.kind, ParameterType::Array | ParameterType::Files);
         let type_name = match (entry.kind, &entry.values) {
-            (ParameterType::Array, _) => "array",
+            (ParameterType::Array | ParameterType::Files, _) => "array",
             (_, Some(_)) => "enum",
             (ParameterType::String | ParameterType::File, None) => "string",
             (ParameterType::Integer, None) => "integer",
@@ -221,15 +222,36 @@ impl Context<'_> {
             );
             return Err(self.error(at, message));
         }
+        if matches!(entry.kind, ParameterType::Files) && entry.values.is_some() {
+            let message = format!("values: {} is a list of files", entry.name);
+            return Err(self.error(at, message));
+        }
+        if entry.max_items.is_some() && !is_list {
+            let message = format!(
+                "max_items: {} must have the type array or files",
+                entry.name
+            );
+            return Err(self.error(at, message));
+        }
         let mut extra = Map::new();
-        if matches!(entry.kind, ParameterType::File) {
-            extra.insert("format".into(), "uri".into());
+        match entry.kind {
+            ParameterType::File => {
+                extra.insert("format".into(), "uri".into());
+            }
+            ParameterType::Files => {
+                let items = json!({"type": "string", "format": "uri"});
+                extra.insert("items".into(), items);
+            }
+            _ => {}
         }
         if entry.secret {
             extra.insert("format".into(), "password".into());
         }
         if let Some(most) = entry.max_length {
             extra.insert("maxLength".into(), most.into());
+        }
+        if let Some(most) = entry.max_items {
+            extra.insert("maxItems".into(), most.into());
         }
         let parameter = Parameter {
             name: entry.name,

@@ -1,4 +1,5 @@
 use super::*;
+use crate::model::Model;
 
 fn load_text(text: &str) -> Result<Loaded, ModelFileError> {
     let dir = tempfile::tempdir().unwrap();
@@ -108,6 +109,27 @@ fn an_error_is_reported_with_file_line_and_key() {
             7,
             vec!["secret", "key", "no default"],
         ),
+        (
+            &format!(
+                "{HEAD}[model.command]\nprogram = \"x\"\n[[model.parameter]]\nname = \"text\"\ntype = \"string\"\nmax_items = 3"
+            ),
+            7,
+            vec!["max_items", "text", "files"],
+        ),
+        (
+            &format!(
+                "{HEAD}[model.command]\nprogram = \"x\"\n[[model.parameter]]\nname = \"images\"\ntype = \"files\"\nvalues = [\"a\"]"
+            ),
+            7,
+            vec!["values", "images"],
+        ),
+        (
+            &format!(
+                "{HEAD}[model.command]\nprogram = \"x\"\n[[model.parameter]]\nname = \"images\"\ntype = \"files\"\nmax_items = 1\ndefault = [\"/a\", \"/b\"]"
+            ),
+            7,
+            vec!["default", "images"],
+        ),
         ("builtin = false", 1, vec!["[[model]]"]),
     ] {
         let problem = problem(text);
@@ -119,6 +141,21 @@ fn an_error_is_reported_with_file_line_and_key() {
             assert!(problem.contains(word), "{problem}");
         }
     }
+}
+
+#[test]
+fn files_are_a_list_of_addresses_with_a_maximum_number() {
+    let text = format!(
+        "{HEAD}[model.command]\nprogram = \"x\"\n[[model.parameter]]\nname = \"images\"\ntype = \"files\"\nmax_items = 3"
+    );
+    let schema = load_text(&text).unwrap().remotes[0].schema();
+    let (parameter, is_required) = schema.parameter("images").unwrap();
+    assert!(!is_required);
+    assert_eq!(parameter.media_list(), Some(Media::Image));
+    assert_eq!(parameter.item_bounds(), (None, Some(3)));
+    let written = serde_json::to_value(parameter).unwrap();
+    assert_eq!(written["type"], "array");
+    assert_eq!(written["items"], json!({"type": "string", "format": "uri"}));
 }
 
 const EXAMPLE: &str = include_str!("../../../../docs/models.example.toml");
