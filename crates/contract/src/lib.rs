@@ -24,6 +24,7 @@ pub mod output;
 mod parameter;
 mod parameter_constructors;
 pub mod path;
+mod picture;
 mod prose;
 pub mod python_file;
 mod request;
@@ -47,6 +48,7 @@ pub use model::{Model, ModelId};
 pub use model_list::{Integration, ModelList};
 pub use number::{DecimalText, compare as compare_numbers, parse as parse_number, read_typed};
 pub use parameter::{Kind, Media, Parameter, is_secret_name};
+pub use picture::PictureRole;
 pub use prose::{MAX_PROSE, bounded};
 pub use request::{
     Credentials, GenerateRequest, IDEMPOTENCY_FIELD, IDEMPOTENCY_HEADER, TaskRequest,

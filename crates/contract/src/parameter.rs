@@ -248,7 +248,7 @@ fn singular(word: &str) -> &str {
 }
 
 /// Splits a name into lower-case words: `imageUrl` and `image_url` both yield `image`, `url`.
-fn words(name: &str) -> Vec<String> {
+pub(crate) fn words(name: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut after_lower = false;
     for c in name.chars() {

@@ -1,6 +1,6 @@
 //! Maps requests of OpenAI's images API to the parameters of a model.
 
-use atelier_contract::{Entry, IDEMPOTENCY_FIELD, Kind, Media, Parameter, Schema, check};
+use atelier_contract::{Entry, IDEMPOTENCY_FIELD, Kind, Parameter, Schema, check};
 use serde_json::{Map, Value};
 
 use crate::failure::Failure;
@@ -158,7 +158,7 @@ fn set_prompt(
     input: &mut Map<String, Value>,
 ) -> Result<(), Failure> {
     let is_text = |parameter: &Parameter| {
-        let is_file = is_picture(parameter) || parameter.media().is_some();
+        let is_file = parameter.picture_role().is_some() || parameter.media().is_some();
         parameter.kind() == Kind::Text && !is_file && !parameter.is_secret()
     };
     let named = schema.parameter("prompt").map(|(parameter, _)| parameter);
@@ -229,27 +229,6 @@ fn set_size(schema: &Schema, size: &Value, input: &mut Map<String, Value>) -> Re
     Ok(())
 }
 
-/// Returns whether the value of a parameter is the address of a picture, or a list of them.
-fn is_picture(parameter: &Parameter) -> bool {
-    let is_address =
-        |rules: &Map<String, Value>| rules.get("format").is_some_and(|format| format == "uri");
-    match parameter.kind() {
-        Kind::Text => match parameter.media() {
-            Some(media) => media == Media::Image,
-            None => is_address(&parameter.extra),
-        },
-        Kind::Array => {
-            let items = parameter.extra.get("items").and_then(Value::as_object);
-            let name = parameter.name.to_ascii_lowercase();
-            let has_name = ["image", "picture", "photo"]
-                .iter()
-                .any(|word| name.contains(word));
-            items.is_some_and(is_address) || has_name
-        }
-        _ => false,
-    }
-}
-
 /// Sets the parameters for images: the field `mask` is the mask, the fields `image` and `image[]` are the other images, and a
 /// field with the name of a parameter is that parameter.
 fn set_pictures(
@@ -257,11 +236,11 @@ fn set_pictures(
     pictures: &[Picture],
     input: &mut Map<String, Value>,
 ) -> Result<(), Failure> {
-    let is_mask = |parameter: &&Parameter| parameter.name.to_ascii_lowercase().contains("mask");
+    let is_mask = |parameter: &&Parameter| parameter.is_mask();
     let parameters: Vec<&Parameter> = schema
         .parameters()
         .map(|(parameter, _)| parameter)
-        .filter(|parameter| is_picture(parameter))
+        .filter(|parameter| parameter.picture_role().is_some())
         .collect();
     let name_of = |picture: &Picture| {
         let name = picture.field.split('[').next().unwrap_or_default();

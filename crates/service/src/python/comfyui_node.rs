@@ -3,7 +3,7 @@
 use atelier_contract::{DecimalText, Entry, Kind, Media, ModelId, Parameter, Schema};
 use serde_json::{Map, Number, Value, json};
 
-use super::media::{is_mask, medium_of, medium_of_items};
+use super::media::{medium_of, medium_of_items};
 use crate::model::Model;
 
 /// The label of the choice that omits an optional parameter.
@@ -159,7 +159,7 @@ impl Parts {
         self.media.insert(parameter.name.clone(), json!(medium));
         // A union of types has no widget by itself.
         options["widgetType"] = json!("STRING");
-        let mask = if medium == "IMAGE" && is_mask(parameter) {
+        let mask = if medium == "IMAGE" && parameter.is_mask() {
             ",MASK"
         } else {
             ""

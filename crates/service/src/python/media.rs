@@ -79,13 +79,6 @@ pub fn takes_files(parameter: &Parameter) -> bool {
         || medium_of_items(parameter).is_some()
 }
 
-/// Returns whether a picture is a mask, by the parameter's name.
-pub fn is_mask(parameter: &Parameter) -> bool {
-    let name = split_before_capitals(&parameter.name);
-    let mut words = name.split(|c: char| !c.is_alphanumeric());
-    words.any(|word| word.eq_ignore_ascii_case("mask") || word.eq_ignore_ascii_case("masks"))
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -144,7 +137,5 @@ mod tests {
         assert!(!takes_files(&list("loras", json!({}))));
         let archive = parameter(json!({"name": "image_zip", "type": "string"}));
         assert!(!takes_files(&archive));
-        assert!(is_mask(&list("inpaintMask", json!({}))));
-        assert!(!is_mask(&list("masked_image", json!({}))));
     }
 }

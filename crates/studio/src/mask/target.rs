@@ -21,44 +21,9 @@ const OTHERS: [&str; 10] = [
     "ip",
 ];
 
-/// Words that make a description speak of the use of a mask, as in `Image to mask`.
-const USES: [&str; 12] = [
-    "with", "without", "for", "to", "of", "that", "which", "where", "the", "using", "from", "or",
-];
-
-/// Whether a parameter takes a mask: its format is `mask`, its name contains the word, or its description begins with it
-/// (`Black and white mask of …`).
+/// Whether the field of a parameter takes a mask.
 pub fn is_mask(parameter: &Parameter) -> bool {
-    if parameter.media() != Some(Media::Image) {
-        return false;
-    }
-    let format = parameter.extra.get("format");
-    let has_format = format.and_then(serde_json::Value::as_str) == Some("mask");
-    has_format
-        || words(&parameter.name).iter().any(|word| is_word(word))
-        || is_described_as_mask(&parameter.description)
-}
-
-fn is_word(word: &str) -> bool {
-    matches!(
-        word,
-        "mask" | "masks" | "maskimage" | "maskurl" | "inpaintmask"
-    )
-}
-
-fn is_described_as_mask(description: &str) -> bool {
-    const FIRST_WORDS: usize = 5;
-    let words = words(description);
-    let first = words.iter().take(FIRST_WORDS);
-    for word in first.map(String::as_str) {
-        if is_word(word) {
-            return true;
-        }
-        if USES.contains(&word) {
-            return false;
-        }
-    }
-    false
+    parameter.media() == Some(Media::Image) && parameter.is_mask()
 }
 
 /// Splits a text into lower-case words; `maskImage` and `mask_image` are two.

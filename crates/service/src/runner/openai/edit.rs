@@ -3,13 +3,12 @@
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-use atelier_contract::{Kind, Media, Parameter};
+use atelier_contract::PictureRole;
 use serde_json::{Map, Value};
 
 use super::Images;
 use crate::model::Ended;
 use crate::picture::to_transparent_mask;
-use crate::python::media::is_mask;
 use crate::runner::file::{self, content_type_of};
 use crate::runner::form::{FileName, Form};
 use crate::runner::http::CallError;
@@ -57,13 +56,6 @@ impl Content {
     }
 }
 
-/// What a picture is used for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Role {
-    Image,
-    Mask,
-}
-
 /// Removes the pictures from an input and returns their fields, in the order of the parameters. Returns none if the input
 /// has no picture.
 ///
@@ -79,7 +71,7 @@ pub fn take_pictures(
     let parameters = &server.parameters;
     let (mut images, mut masks) = (Vec::new(), Vec::new());
     for parameter in parameters.required.iter().chain(&parameters.optional) {
-        let Some(role) = role_of(parameter) else {
+        let Some(role) = parameter.picture_role() else {
             continue;
         };
         let Some(value) = input.get(&parameter.name) else {
@@ -109,8 +101,8 @@ pub fn take_pictures(
         }
         input.remove(&parameter.name);
         match role {
-            Role::Image => images.extend(contents),
-            Role::Mask => masks.extend(contents),
+            PictureRole::Image => images.extend(contents),
+            PictureRole::Mask => masks.extend(contents),
         }
     }
     if images.is_empty() && !masks.is_empty() {
@@ -132,28 +124,6 @@ pub fn take_pictures(
         content,
     });
     Ok(fields.collect())
-}
-
-/// Returns the role of a parameter that accepts pictures. A parameter for a video or a sound has none.
-fn role_of(parameter: &Parameter) -> Option<Role> {
-    let rules = parameter.extra.get("items");
-    let has_file_items = rules.and_then(|rules| rules.get("format")?.as_str()) == Some("uri");
-    let named = match parameter.kind() {
-        Kind::Text => parameter.clone(),
-        Kind::Array => Parameter {
-            type_name: "string".into(),
-            ..parameter.clone()
-        },
-        _ => return None,
-    };
-    let is_picture = match named.media() {
-        Some(media) => media == Media::Image,
-        None => named.takes_file() || has_file_items,
-    };
-    is_picture.then_some(match is_mask(parameter) {
-        true => Role::Mask,
-        false => Role::Image,
-    })
 }
 
 /// Returns the content of a picture; `None` if the value is neither a file nor an address. An address of another server
@@ -242,25 +212,6 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-
-    #[test]
-    fn parameters_for_pictures_are_images_or_masks() {
-        let role = |parameter: Value| role_of(&serde_json::from_value(parameter).unwrap());
-        let text = |name: &str| role(json!({"name": name, "type": "string"}));
-        assert_eq!(text("image"), Some(Role::Image));
-        assert_eq!(text("mask"), Some(Role::Mask));
-        assert_eq!(text("edit_mask"), Some(Role::Mask));
-        assert_eq!(text("prompt"), None);
-        assert_eq!(text("size"), None);
-        assert_eq!(text("video"), None);
-        let uri = json!({"type": "string", "format": "uri"});
-        let list = json!({"name": "references", "type": "array", "items": uri});
-        assert_eq!(role(list), Some(Role::Image));
-        let list = json!({"name": "loras", "type": "array", "items": {"type": "object"}});
-        assert_eq!(role(list), None);
-        let count = json!({"name": "images", "type": "integer"});
-        assert_eq!(role(count), None);
-    }
 
     #[test]
     fn lists_are_repeated_and_objects_are_json() {

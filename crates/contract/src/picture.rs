@@ -1,0 +1,167 @@
+//! Determines which parameters contain pictures, and which of these are masks.
+
+use serde_json::Value;
+
+use crate::function_schema::declared_items;
+use crate::parameter::words;
+use crate::{Kind, Media, Parameter};
+
+/// Words that make a description speak of the use of a mask, as in `Image to mask`.
+const USES: [&str; 12] = [
+    "with", "without", "for", "to", "of", "that", "which", "where", "the", "using", "from", "or",
+];
+
+/// The number of words of a description that may say that the parameter is a mask.
+const FIRST_WORDS: usize = 5;
+
+/// The role of a picture in an input.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PictureRole {
+    Image,
+    /// Marks areas of another picture.
+    Mask,
+}
+
+impl Parameter {
+    /// Returns the role of a parameter whose value is the address of a picture, or a list of such addresses. INTERFACE
+    /// defines no marker.
+    pub fn picture_role(&self) -> Option<PictureRole> {
+        let is_picture = match self.kind() {
+            Kind::Text => is_picture(self),
+            Kind::Array => is_list_of_pictures(self),
+            _ => false,
+        };
+        is_picture.then(|| match has_mask_mark(self) {
+            true => PictureRole::Mask,
+            false => PictureRole::Image,
+        })
+    }
+
+    /// Whether a parameter takes a mask: its format is `mask`, its name contains the word, or its description begins with it
+    /// (`Black and white mask of …`).
+    pub fn is_mask(&self) -> bool {
+        self.picture_role() == Some(PictureRole::Mask)
+    }
+}
+
+fn is_picture(parameter: &Parameter) -> bool {
+    match parameter.media() {
+        Some(media) => media == Media::Image,
+        None => parameter.takes_file(),
+    }
+}
+
+fn is_list_of_pictures(list: &Parameter) -> bool {
+    if let Some(media) = list.media_list() {
+        return media == Media::Image;
+    }
+    let items = list.extra.get("items");
+    let is_uri = items.and_then(|items| items.get("format")?.as_str()) == Some("uri");
+    let item = Parameter {
+        type_name: "string".into(),
+        ..list.clone()
+    };
+    is_uri || declared_items(list).is_none() && is_picture(&item)
+}
+
+fn has_mask_mark(parameter: &Parameter) -> bool {
+    parameter.extra.get("format").and_then(Value::as_str) == Some("mask")
+        || words(&parameter.name).iter().any(|word| is_mask_word(word))
+        || is_described_as_mask(&parameter.description)
+}
+
+fn is_mask_word(word: &str) -> bool {
+    matches!(
+        word.trim_end_matches(|c: char| c.is_ascii_digit()),
+        "mask" | "masks" | "maskimage" | "maskurl" | "inpaintmask"
+    )
+}
+
+fn is_described_as_mask(description: &str) -> bool {
+    for word in words(description).iter().take(FIRST_WORDS) {
+        if is_mask_word(word) {
+            return true;
+        }
+        if USES.contains(&word.as_str()) {
+            return false;
+        }
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn role(parameter: Value) -> Option<PictureRole> {
+        let parameter: Parameter = serde_json::from_value(parameter).unwrap();
+        parameter.picture_role()
+    }
+
+    fn text(name: &str, description: &str) -> Option<PictureRole> {
+        role(json!({"name": name, "type": "string", "description": description}))
+    }
+
+    const IMAGE: Option<PictureRole> = Some(PictureRole::Image);
+    const MASK: Option<PictureRole> = Some(PictureRole::Mask);
+
+    #[test]
+    fn pictures_are_recognized_by_name_and_format() {
+        assert_eq!(text("image", ""), IMAGE);
+        for name in ["prompt", "size", "video", "image_prompt"] {
+            assert_eq!(text(name, ""), None, "{name}");
+        }
+        let uri = json!({"name": "source", "type": "string", "format": "uri"});
+        assert_eq!(role(uri), IMAGE);
+        let count = json!({"name": "images", "type": "integer"});
+        assert_eq!(role(count), None);
+    }
+
+    #[test]
+    fn lists_of_addresses_are_pictures() {
+        let list =
+            |name: &str, items: Value| role(json!({"name": name, "type": "array", "items": items}));
+        let uri = json!({"type": "string", "format": "uri"});
+        assert_eq!(list("references", uri.clone()), IMAGE);
+        assert_eq!(list("videos", uri.clone()), None);
+        assert_eq!(list("masks", uri), MASK);
+        assert_eq!(role(json!({"name": "images", "type": "array"})), IMAGE);
+        assert_eq!(list("inpaintMask", json!({})), MASK);
+        assert_eq!(list("loras", json!({"type": "object"})), None);
+        assert_eq!(list("images", json!({"type": "object"})), None);
+        assert_eq!(list("image_tags", json!({"type": "string"})), None);
+        assert_eq!(list("image_urls", json!({"type": "string"})), IMAGE);
+    }
+
+    #[test]
+    fn masks_are_recognized_by_name_format_and_description() {
+        for name in [
+            "mask",
+            "mask_image",
+            "maskImage",
+            "edit_mask",
+            "mask_2",
+            "mask2_image",
+        ] {
+            assert_eq!(text(name, ""), MASK, "{name}");
+        }
+        for description in [
+            "Mask of the areas",
+            "Black and white mask of the areas to change",
+        ] {
+            assert_eq!(text("second_image", description), MASK, "{description}");
+        }
+        let with_format = json!({"name": "area", "type": "string", "format": "mask"});
+        assert_eq!(role(with_format), MASK);
+    }
+
+    #[test]
+    fn pictures_about_masks_are_not_masks() {
+        for description in ["Image to mask", "The picture that the mask belongs to"] {
+            assert_eq!(text("image", description), IMAGE, "{description}");
+        }
+        assert_eq!(text("mask_prompt", ""), None);
+        assert_eq!(text("masked_image", ""), IMAGE);
+    }
+}
