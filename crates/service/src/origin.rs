@@ -5,6 +5,8 @@ use std::net::IpAddr;
 use axum::http::uri::Authority;
 use axum::http::{HeaderMap, header};
 
+use crate::outputs;
+
 /// Scheme, host and port (and path, with `--public-url`), without a trailing slash.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Origin(String);
@@ -41,6 +43,11 @@ impl Origin {
     /// Returns the absolute URL of a path that starts with a slash.
     pub fn url(&self, path: &str) -> String {
         format!("{}{path}", self.0)
+    }
+
+    /// Returns the absolute URL of an output. `path`: its path below `/outputs/`, such as `3f…/0.png`.
+    pub fn output_url(&self, path: &str) -> String {
+        self.url(&outputs::path_of(path))
     }
 
     /// Returns the path of a URL of this service; `None` for other URLs.

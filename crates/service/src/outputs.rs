@@ -33,6 +33,11 @@ const SANDBOX: &str =
 /// The free space that a new task requires, in bytes.
 pub const MIN_FREE_BYTES: u64 = 4 << 20;
 
+/// Returns the URL path of an output, such as `/outputs/3f…/0.png`. `name`: its path below `/outputs/`.
+pub fn path_of(name: &str) -> String {
+    format!("{ROUTE}/{name}")
+}
+
 /// One file that a model made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Artifact {

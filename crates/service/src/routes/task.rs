@@ -10,7 +10,6 @@ use serde_json::{Value, json};
 use super::generate::Common;
 use super::{Call, run_blocking};
 use crate::failure::{Failure, success};
-use crate::outputs::ROUTE as OUTPUTS;
 use crate::runner::Remote;
 use crate::state::App;
 use crate::store::Progress;
@@ -148,7 +147,7 @@ pub fn output_of(app: &App, call: &Call, body: &Value) -> Result<Value, Failure>
             let urls: Vec<String> = task
                 .output
                 .iter()
-                .map(|path| call.origin.url(&format!("{OUTPUTS}/{path}")))
+                .map(|path| call.origin.output_url(path))
                 .collect();
             json!({"status": task.status, "output": urls})
         }

@@ -20,7 +20,7 @@ use super::run_blocking;
 use crate::connections::Peer;
 use crate::failure::{Failure, success};
 use crate::idempotency;
-use crate::outputs::{MIN_FREE_BYTES, ROUTE as OUTPUTS, free_bytes};
+use crate::outputs::{MIN_FREE_BYTES, free_bytes, path_of};
 use crate::state::App;
 use crate::store::now_ms;
 use crate::uploads::inspect::{FileType, Refusal, file_type, image_size};
@@ -70,7 +70,7 @@ pub async fn create(
         None => storing.await?,
     };
     let mut data = json!({
-        "url": app.access.origin(&parts.headers).url(&path_of(&upload)),
+        "url": app.access.origin(&parts.headers).output_url(&upload.name),
         "type": upload.content_type,
         "bytes": upload.bytes,
         "sha256": upload.sha256,
@@ -134,7 +134,7 @@ pub async fn store_part(app: &Arc<App>, owner: &str, body: Body) -> Result<Strin
     } = reserve(app, owner.to_owned(), max_bytes).await?;
     let received = receive(body, incoming.path(), max_bytes).await?;
     let upload = store(app, owner, received, Arc::new(incoming)).await?;
-    Ok(path_of(&upload))
+    Ok(path_of(&upload.name))
 }
 
 /// Returns the owner of the uploads of a caller: its account, or a digest of its token if the service has no accounts. No
@@ -251,7 +251,7 @@ fn find_earlier(
     let Some(upload) = earlier.map_err(Failure::store)? else {
         return Ok(None);
     };
-    let has_file = app.outputs.has(&path_of(&upload));
+    let has_file = app.outputs.has(&path_of(&upload.name));
     if !has_file.map_err(Failure::outputs_unavailable)? {
         // The service was killed before it had stored the file.
         put(app, &upload, incoming)?;
@@ -291,16 +291,12 @@ fn put(app: &App, upload: &Upload, incoming: &Incoming) -> Result<(), Failure> {
         return Ok(());
     };
     // A concurrent call may have stored the same file.
-    if !matches!(app.outputs.has(&path_of(upload)), Ok(true))
+    if !matches!(app.outputs.has(&path_of(&upload.name)), Ok(true))
         && let Err(error) = app.store.remove_upload(&upload.id)
     {
         tracing::error!("upload {:.8}… can't be removed: {error}", upload.id);
     }
     Err(not_written(error))
-}
-
-fn path_of(upload: &Upload) -> String {
-    format!("{OUTPUTS}/{}", upload.name)
 }
 
 fn expires_ms() -> i64 {
