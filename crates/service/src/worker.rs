@@ -104,8 +104,9 @@ impl Pool {
                 let canceler = canceler.clone();
                 std::thread::spawn(move || {
                     while let Some(mut turn) = queue.next_turn(lane) {
+                        let is_stopping = |turn: &Turn| context.store.is_stopping(&turn.id);
                         let work = |turn: &Turn| work(&context, &queue, &canceler, turn);
-                        let worked = queue.run_turn(&mut turn, work);
+                        let worked = queue.run_turn(&mut turn, is_stopping, work);
                         if let Some(canceled) = queue.finish_turn(lane, turn, worked) {
                             canceler.stop_later(canceled);
                         }

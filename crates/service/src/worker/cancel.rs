@@ -1,6 +1,7 @@
 //! Stops canceled tasks: in the queue, in this process's threads, and at their models.
 
 use std::collections::HashMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -21,11 +22,11 @@ const GIVE_UP: Duration = Duration::from_secs(30);
 /// The pauses between these calls: the first one, and the longest.
 const PAUSES: [Duration; 2] = [Duration::from_millis(500), Duration::from_secs(5)];
 
-/// The number of replies that the model does not know the task, after which it does not run. An earlier one may have
+/// The number of replies that the model does not know the task, after which the task counts as stopped. Fewer may have
 /// overtaken the request that starts the task.
 const MAX_UNKNOWN: u32 = 6;
 
-/// Stops canceled tasks. The store has ended them before.
+/// Stops canceled tasks, which have ended in the store.
 pub struct Canceler {
     context: WorkerContext,
     queue: Arc<Queue>,
@@ -108,10 +109,7 @@ impl Canceler {
         loop {
             let mut tasks = std::mem::take(self.lock().entry(model.clone()).or_default());
             tasks.retain_mut(|task| {
-                self.try_stop(task, model).unwrap_or_else(|error| {
-                    tracing::error!("task {:.8}…: {error}", task.id);
-                    true
-                })
+                retry_unless_panicked(&task.id.clone(), || self.try_stop(task, model))
             });
             let mut stopping = self.lock();
             let left = stopping.entry(model.clone()).or_default();
@@ -168,5 +166,39 @@ impl Canceler {
 
     fn lock(&self) -> MutexGuard<'_, HashMap<ModelId, Vec<Stopping>>> {
         self.stopping.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Calls `try_stop` for a task, and returns whether to call it again: also after an error, but not after a panic. The next
+/// start tries again then.
+fn retry_unless_panicked(
+    id: &str,
+    try_stop: impl FnOnce() -> Result<bool, RetryableError>,
+) -> bool {
+    match catch_unwind(AssertUnwindSafe(try_stop)) {
+        Ok(Ok(is_running)) => is_running,
+        Ok(Err(error)) => {
+            tracing::error!("task {id:.8}…: {error}");
+            true
+        }
+        Err(_) => {
+            tracing::error!("task {id:.8}… is canceled, but stopping it at its model has crashed");
+            false
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Guards against a model whose canceled tasks are never stopped again because the thread that stops them has ended.
+    #[test]
+    fn a_panic_ends_only_the_calls_for_its_task() {
+        let unavailable = || RetryableError::Model("unavailable".into());
+        assert!(retry_unless_panicked("a", || Ok(true)));
+        assert!(!retry_unless_panicked("a", || Ok(false)));
+        assert!(retry_unless_panicked("a", || Err(unavailable())));
+        assert!(!retry_unless_panicked("a", || panic!("no such field")));
     }
 }

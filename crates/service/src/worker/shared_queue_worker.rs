@@ -9,6 +9,7 @@ use super::queue::Queue;
 use super::retryable_error::RetryableError;
 use super::shared_queue::{DEFAULT_LANE, Dispatcher};
 use crate::runner::Remote;
+use crate::store::StoreError;
 use crate::turns::Turn;
 
 impl Pool {
@@ -70,17 +71,27 @@ impl Queue {
     /// Runs `work` if the owner's limit of running tasks allows it. Otherwise, the task gets another turn, in any
     /// process, when another task of its owner ends; that turn continues from the attempts so far.
     ///
+    /// `is_stopping`: whether the task is canceled and its model may still run it. `work` stops it at once then, because a
+    /// canceled task gets no other turn.
+    ///
     /// # Errors
     ///
     /// As for `work`; also [`RetryableError::Store`] if the database can't be queried.
     pub fn run_turn(
         &self,
         turn: &mut Turn,
+        is_stopping: impl FnOnce(&Turn) -> Result<bool, StoreError>,
         work: impl FnOnce(&Turn) -> Result<(), RetryableError>,
     ) -> Result<(), RetryableError> {
         let (Some(shared), Some(max_running)) = (&self.shared, self.limits.running) else {
             return work(turn);
         };
+        if is_stopping(turn)? {
+            let worked = work(turn);
+            // This process may have the turn of an earlier attempt.
+            shared.end_turn(turn);
+            return worked;
+        }
         if !shared.begin_turn(turn, max_running)? {
             return Ok(());
         }

@@ -28,6 +28,24 @@ fn processes_of(task: &Value) -> usize {
         .count()
 }
 
+/// Waits until no canceled task may still run at its model.
+fn await_stopped(cluster: &Cluster) {
+    let count = || {
+        let output = std::process::Command::new("psql")
+            .args(["--tuples-only", "--no-align", "--command"])
+            .arg("SELECT count(*) FROM task WHERE canceled = 1")
+            .arg(&cluster.database)
+            .output()
+            .unwrap();
+        String::from_utf8_lossy(&output.stdout).trim().to_owned()
+    };
+    let deadline = Instant::now() + 3 * LEASE;
+    while count() != "0" {
+        assert!(Instant::now() < deadline, "{}", cluster.logs());
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
 fn await_no_processes_of(cluster: &Cluster, task: &Value) {
     let deadline = Instant::now() + 3 * LEASE;
     while processes_of(task) > 0 {
@@ -90,21 +108,8 @@ fn a_canceled_task_is_not_run_again_when_its_worker_is_dead_or_paused() {
     cancel(&server, &of_paused);
 
     let _third = cluster.work("w2");
-    let is_stopping = || {
-        let output = std::process::Command::new("psql")
-            .args(["--tuples-only", "--no-align", "--command"])
-            .arg("SELECT count(*) FROM task WHERE canceled = 1")
-            .arg(&cluster.database)
-            .output()
-            .unwrap();
-        String::from_utf8_lossy(&output.stdout).trim() != "0"
-    };
     // The third process receives the jobs of both others.
-    let deadline = Instant::now() + 3 * LEASE;
-    while is_stopping() {
-        assert!(Instant::now() < deadline, "{}", cluster.logs());
-        std::thread::sleep(Duration::from_millis(50));
-    }
+    await_stopped(&cluster);
     kill_process(process, Signal::CONT).unwrap();
     await_no_processes_of(&cluster, &of_paused);
     drop(blocker);
@@ -117,4 +122,29 @@ fn a_canceled_task_is_not_run_again_when_its_worker_is_dead_or_paused() {
         let status = server.post("/v2/status", task).json();
         assert_eq!(status["data"]["error"], "Canceled");
     }
+}
+
+/// Guards against a canceled task that is never stopped at its model, because other tasks of its account run.
+#[test]
+#[ignore = "needs PostgreSQL and a bucket: ./dev test cluster"]
+fn a_canceled_task_is_stopped_while_its_account_is_at_its_limit() {
+    let cluster = Cluster::new();
+    let blocker = cluster.block_program();
+    let limit = ["--account-running", "1"];
+    let server = cluster.serve("s0", &limit);
+    let mut killed = cluster.work_with("w0", &limit);
+    let of_killed = server.generate(OWN, json!({"prompt": "a"}));
+    cluster.await_runs(1, LEASE);
+    killed.kill();
+    cancel(&server, &of_killed);
+
+    let _other = cluster.work_with("w1", &limit);
+    let running = server.generate(OWN, json!({"prompt": "b"}));
+    cluster.await_runs(2, LEASE);
+    await_stopped(&cluster);
+    let status = server.post("/v2/status", &running).json();
+    assert_eq!(status["data"]["status"], "processing", "{status}");
+    drop(blocker);
+    let answer = wait_for_end(&cluster, &server, &running, Instant::now() + LEASE);
+    assert_eq!(answer["status"], "completed");
 }

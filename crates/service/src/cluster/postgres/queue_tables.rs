@@ -37,12 +37,12 @@ pub const RELEASE_JOBS: &str = "WITH given AS (
          json_build_object('job_type', job_type, 'id', id)::text) FROM given";
 
 /// Gives a new job number to each unfinished task from before $1 whose job is not in the queue, and to canceled tasks
-/// that no process has stopped at their model, from 40 s to 10 minutes before $1. Skips tasks that wait for a turn at a
+/// that no process has stopped at their model, from 40 s to a day before $1. Skips tasks that wait for a turn at a
 /// process with a heartbeat within $2 seconds.
 pub const WITHOUT_JOB: &str = "WITH lost AS (
          SELECT seq FROM task
          WHERE (finished_ms IS NULL OR canceled = 1
-             AND finished_ms BETWEEN $1 - 600000 AND $1 - 40000) AND created_ms < $1 AND NOT EXISTS (
+             AND finished_ms BETWEEN $1 - 86400000 AND $1 - 40000) AND created_ms < $1 AND NOT EXISTS (
              SELECT 1 FROM apalis.jobs
              WHERE job_type IN ('here', category || '/' || subcategory)
              AND idempotency_key = task.id || ':' || task.job
