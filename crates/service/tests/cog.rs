@@ -236,17 +236,16 @@ fn runners_a_canceled_prediction_ends_and_frees_the_container() {
         let cog = version.start(unused_address());
         let data = TempDir::new().unwrap();
         let server = Server::start_with_models(data.path(), &models(&cog.url), &[]);
-        let task = server.generate(MODEL, json!({"prompt": "long", "seconds": 60}));
+        let task = server.generate(MODEL, json!({"prompt": "long", "seconds": 3600}));
         version.await_run(1);
         let waiting = server.generate(MODEL, json!({"prompt": "never"}));
         for task in [&waiting, &task] {
             let canceled = server.post("/v2/cancel", task).json();
             assert_eq!(canceled["data"]["canceled"], true, "{canceled}");
         }
-        let begin = Instant::now();
+        // The first prediction would take an hour.
         let next = server.generate(MODEL, json!({"prompt": "next"}));
         assert_eq!(server.wait(&next)["status"], "completed");
-        assert!(begin.elapsed() < Duration::from_secs(40), "it was stopped");
         assert_eq!(version.prompts(), ["long", "next"]);
         assert_eq!(server.wait(&task)["error"], "Canceled");
     }

@@ -21,7 +21,7 @@ class Predictor(BasePredictor):
         count: int = Input(description="How many pictures", ge=1, le=4, default=1),
         seed: Optional[int] = Input(description="Leave it out for a random one", default=None),
         image: Optional[Path] = Input(description="A picture to put on top", default=None),
-        seconds: float = Input(description="How long it takes", ge=0, le=60, default=0),
+        seconds: float = Input(description="How long it takes", ge=0, le=3600, default=0),
         fail: bool = Input(description="Fail after the work", default=False),
     ) -> List[Path]:
         # Lets a test count the runs.

@@ -72,7 +72,10 @@ except KeyboardInterrupt:
 # An asyncio task that is canceled.
 async def leave():
     work = asyncio.ensure_future(module.execute_async({"prompt": "c"}))
+    until = time.monotonic() + 60
     while len(started) < 3:
+        assert not work.done(), work
+        assert time.monotonic() < until, "the file starts no task"
         await asyncio.sleep(0.05)
     work.cancel()
     try:

@@ -308,6 +308,44 @@ fn tasks_of_an_earlier_version_are_measured_once() {
     assert_eq!(store.bytes().unwrap(), 115 + 12);
 }
 
+/// Guards against tasks of the version before that look canceled.
+#[test]
+fn tasks_of_the_version_before_cancel_are_not_canceled() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("t");
+    let old = Connection::open(&path).unwrap();
+    for migration in &MIGRATIONS[..8] {
+        old.execute_batch(migration).unwrap();
+    }
+    old.execute_batch(
+        r#"INSERT INTO task (id, uid, category, subcategory, status, created_ms, finished_ms, error)
+           VALUES ('a', 'me', 'image', 'strata', 'failed', 1, 1, 'x'),
+                  ('b', 'me', 'image', 'strata', 'processing', 1, NULL, NULL),
+                  ('c', 'me', 'image', 'strata', 'queued', 1, NULL, NULL);
+           INSERT INTO input VALUES (1, '{}'), (2, '{}'), (3, '{}');
+           PRAGMA user_version = 8;"#,
+    )
+    .unwrap();
+    drop(old);
+    let store = open(&path).unwrap();
+    let is_canceled = |id: &str| store.progress(id).unwrap().unwrap().canceled;
+    assert!(["a", "b", "c"].iter().all(|id| !is_canceled(id)));
+    let unfinished = |store: &Sqlite| -> Vec<String> {
+        let found = store.unfinished().unwrap();
+        found.into_iter().map(|task| task.id).collect()
+    };
+    assert_eq!(unfinished(&store), ["b", "c"]);
+    assert!(!store.cancel("a").unwrap());
+    assert!(store.cancel("b").unwrap() && store.cancel("c").unwrap());
+    // The model may still run only the task that has begun.
+    assert!(store.is_stopping("b").unwrap() && !store.is_stopping("c").unwrap());
+    drop(store);
+    let store = open(&path).unwrap();
+    assert_eq!(unfinished(&store), ["b"]);
+    store.set_stopped("b").unwrap();
+    assert!(unfinished(&store).is_empty());
+}
+
 /// Guards against secrets that SQLite leaves in unused parts of its file or in its write-ahead log.
 #[test]
 fn secrets_of_ended_tasks_are_in_no_file() {
