@@ -18,6 +18,8 @@ use crate::metrics::Metrics;
 use crate::model_file::{self, Loaded};
 use crate::models::Models;
 use crate::old_secrets::delete_old;
+use crate::openai_images::memory::Memory;
+use crate::openai_images::refusals::Refusals;
 use crate::openai_images::waits::Waits;
 use crate::outputs::Outputs;
 use crate::private;
@@ -114,6 +116,8 @@ impl App {
             account_disk: config.account_disk,
             uploads: Uploads::new(config.upload_limit.0),
             openai_waits: Waits::default(),
+            openai_refusals: Refusals::default(),
+            openai_memory: Memory::default(),
             openai_submissions: Mutex::default(),
             metrics,
             metrics_token: config

@@ -36,6 +36,8 @@ const MAPPED: [&str; 5] = [
 /// The field with the name of the model.
 pub const MODEL: &str = "model";
 
+pub mod memory;
+pub mod refusals;
 pub mod waits;
 
 /// An uploaded image of a request.

@@ -8,6 +8,8 @@ use crate::accounts::Accounts;
 use crate::limit::Limit;
 use crate::metrics::Metrics;
 use crate::models::Models;
+use crate::openai_images::memory::Memory;
+use crate::openai_images::refusals::Refusals;
 use crate::openai_images::waits::Waits;
 use crate::outputs::Outputs;
 use crate::readiness::Readiness;
@@ -35,6 +37,9 @@ pub struct App {
     pub account_disk: Option<u64>,
     pub uploads: Uploads,
     pub openai_waits: Waits,
+    pub openai_refusals: Refusals,
+    /// Bounds the memory of responses with files to requests of OpenAI's images API.
+    pub openai_memory: Memory,
     /// Locked while the tasks of a request with a key are submitted.
     pub openai_submissions: Mutex<()>,
     pub metrics_token: Option<String>,

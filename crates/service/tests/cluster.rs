@@ -6,6 +6,8 @@
 mod cancel;
 #[path = "cluster/crowd.rs"]
 mod crowd;
+#[path = "cluster/openai_images.rs"]
+mod openai_images;
 #[path = "cluster/queue_tables.rs"]
 mod queue_tables;
 #[path = "cluster/silent.rs"]

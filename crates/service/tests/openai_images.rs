@@ -2,7 +2,10 @@
 
 mod support;
 
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::thread;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use support::{Answer, Server, try_call};
@@ -228,6 +231,94 @@ fn a_request_that_openais_package_repeats_waits_for_its_own_tasks() {
     assert!(!second.contains(&third[0]));
     let log = server.log();
     assert_eq!(log.matches("of image/strata accepted").count(), 8, "{log}");
+}
+
+/// Returns a models file with a program that runs until it is stopped, and its file of the tasks it has begun.
+#[cfg(unix)]
+fn slow_model(data: &Path) -> (String, PathBuf) {
+    let begun = data.join("begun");
+    let script = format!("echo $ATELIER_TASK >> {}; exec sleep 600", begun.display());
+    let models = format!(
+        "[[model]]\ncategory = \"image\"\nsubcategory = \"slow\"\nname = \"Slow\"\n\
+         command = {{ program = \"/bin/sh\", arguments = [\"-c\", {script:?}] }}\n\
+         parameter = [{{ name = \"prompt\", type = \"string\", required = true }}]\n"
+    );
+    (models, begun)
+}
+
+/// Waits until the program of [`slow_model`] has begun a task. Returns the id of the task.
+#[cfg(unix)]
+fn await_begun(begun: &Path) -> String {
+    let deadline = Instant::now() + Duration::from_secs(60);
+    loop {
+        let text = fs::read_to_string(begun).unwrap_or_default();
+        if let Some(id) = text.strip_suffix('\n') {
+            return id.to_owned();
+        }
+        assert!(Instant::now() < deadline, "no task has begun");
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// The body of requests about a task of [`slow_model`].
+#[cfg(unix)]
+fn slow_task(id: &str) -> Value {
+    json!({"uid": "local", "category": "image", "subcategory": "slow", "id": id})
+}
+
+/// Guards against a first attempt that is refused, and whose repetition gets the images of an earlier request.
+#[cfg(unix)]
+#[test]
+fn a_refused_request_that_is_repeated_gets_its_own_images() {
+    let data = tempfile::tempdir().unwrap();
+    let (models, begun) = slow_model(data.path());
+    let args = ["--speed", "0", "--account-waiting", "1"];
+    let server = Server::start_with_models(data.path(), &models, &args);
+    let body = json!({"model": "image/strata", "prompt": "a sea", "response_format": "url"});
+    let call = |retries: &str| {
+        let headers = [HEADERS[0], HEADERS[1], ("x-stainless-retry-count", retries)];
+        let body = body.to_string();
+        server.call("POST", "/v1/images/generations", &headers, body.as_bytes())
+    };
+    let first = images(&call("0"));
+    // One task runs, and another one takes the only place among the waiting tasks.
+    let slow = json!({"uid": "local", "category": "image", "subcategory": "slow", "prompt": "a"});
+    server.post("/v2/generate", &slow);
+    let running = await_begun(&begun);
+    let waiting = server.post("/v2/generate", &slow).json()["data"]["id"].clone();
+    for retries in ["0", "1"] {
+        let refused = call(retries);
+        assert_eq!(
+            (refused.status, code(&refused).as_str()),
+            (429, "too_many_waiting")
+        );
+        assert!(refused.text().contains("Nothing was accepted"));
+    }
+    server.post("/v2/cancel", &slow_task(waiting.as_str().unwrap()));
+    let second = images(&call("2"));
+    assert_ne!(first, second);
+    assert_eq!(images(&call("1")), second);
+    server.post("/v2/cancel", &slow_task(&running));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_request_ends_when_its_task_is_canceled() {
+    let data = tempfile::tempdir().unwrap();
+    let (models, begun) = slow_model(data.path());
+    let server = Server::start_with_models(data.path(), &models, &QUICK);
+    let url = format!("{}/v1/images/generations", server.url);
+    let body = json!({"model": "image/slow", "prompt": "a"}).to_string();
+    let call = thread::spawn(move || try_call("POST", &url, &HEADERS, body.as_bytes()).unwrap());
+    let task = slow_task(&await_begun(&begun));
+    let canceled = server.post("/v2/cancel", &task).json();
+    assert_eq!(canceled["data"]["canceled"], true, "{canceled}");
+    let answer = call.join().unwrap();
+    assert_eq!(
+        (answer.status, code(&answer).as_str()),
+        (400, "generation_failed")
+    );
+    assert_eq!(answer.json()["error"]["message"], "Canceled");
 }
 
 /// Guards against a client that repeats its request because the service stops, and then pays twice.

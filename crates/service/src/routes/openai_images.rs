@@ -5,7 +5,6 @@
 //! and 5xx, after their timeout, and after a lost connection. A repeated request must not be charged again: once a task was
 //! accepted, no response has one of these codes, and `submit` recognizes the repeated requests of OpenAI's packages.
 
-use std::fs;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,8 +14,6 @@ use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD as BASE64;
 use serde_json::{Map, Value, json};
 
 use super::call::{Admitted, MAX_BODY, admit, discard_body};
@@ -27,21 +24,19 @@ use crate::connections::Peer;
 use crate::failure::Failure;
 use crate::idempotency::Key;
 use crate::openai_images::{MODEL, Picture, read};
-use crate::outputs::ROUTE as OUTPUTS;
 use crate::state::App;
-use crate::store::{Progress, now_ms};
+use crate::store::Progress;
+use answer::answer;
 use form::{Form, MAX_PICTURES};
-use submit::submit;
+use submit::{remember_refusal, remember_refusal_of, submit};
 
+mod answer;
 mod form;
 mod submit;
 
 /// The first and the longest pause between two checks whether a task has ended.
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
 const MAX_PAUSE: Duration = Duration::from_secs(1);
-
-/// The maximum size of the files in one response. Further files are returned as URLs.
-const MAX_BASE64_BYTES: u64 = 32 << 20;
 
 /// The maximum length of a name in an error message, in characters.
 const MAX_NAME: usize = 100;
@@ -59,7 +54,9 @@ pub async fn models(State(app): State<Arc<App>>) -> Json<Value> {
 /// Answers `POST /v1/images/generations`.
 pub async fn generations(State(app): State<Arc<App>>, request: Request) -> Response {
     let generated = async {
-        let call = Call::of(&app, request).await?;
+        let headers = request.headers().clone();
+        let call = Call::of(&app, request).await;
+        let call = call.inspect_err(|failure| remember_refusal(&app, &headers, failure))?;
         let fields = match &call.body {
             Value::Object(fields) => fields.clone(),
             _ => return Err(Failure::bad_request("The body must be a JSON object.")),
@@ -74,11 +71,8 @@ pub async fn edits(State(app): State<Arc<App>>, request: Request) -> Response {
     respond(edit(&app, request).await)
 }
 
-fn respond(result: Result<Value, Failure>) -> Response {
-    match result {
-        Ok(body) => Json(body).into_response(),
-        Err(failure) => to_response(failure),
-    }
+fn respond(result: Result<Response, Failure>) -> Response {
+    result.unwrap_or_else(to_response)
 }
 
 /// Returns the response to a refused call in OpenAI's form.
@@ -115,7 +109,7 @@ async fn generate(
     fields: &Map<String, Value>,
     pictures: &[Picture],
     is_form: bool,
-) -> Result<Value, Failure> {
+) -> Result<Response, Failure> {
     let model = find_model(app, fields)?;
     let order = {
         let found = app.models.find(&model);
@@ -124,7 +118,10 @@ async fn generate(
     };
     let key = merge_keys(Key::of_headers(&call.headers)?, Key::of_fields(fields)?)?;
     let owner = owner_of(app, call.account.as_deref(), &call.token);
-    let _wait = app.openai_waits.begin(&owner)?;
+    let wait = app
+        .openai_waits
+        .begin(&owner)
+        .inspect_err(|failure| remember_refusal_of(app, &call, &model, &order, failure))?;
     let origin = call.origin.clone();
     let is_base64 = order.is_base64;
     let submitting = app.clone();
@@ -144,64 +141,7 @@ async fn generate(
     if let (true, Some(message)) = (paths.is_empty(), error) {
         return Err(generation_failed(message));
     }
-    let reading = app.clone();
-    let (images, urls) = (origin.clone(), paths.clone());
-    let read = run_blocking(move || {
-        Ok(to_images(&reading, &paths, is_base64, |path| {
-            images.url(path)
-        }))
-    });
-    let data = match read.await {
-        Ok(data) => data,
-        // The client would repeat the request after an error of the service.
-        Err(_) => urls
-            .iter()
-            .map(|path| json!({"url": origin.url(&format!("{OUTPUTS}/{path}"))}))
-            .collect(),
-    };
-    Ok(json!({"created": now_ms() / 1000, "data": data}))
-}
-
-/// Returns the entries of a response, as URLs or, up to [`MAX_BASE64_BYTES`], as files.
-fn to_images(
-    app: &App,
-    paths: &[String],
-    is_base64: bool,
-    url: impl Fn(&str) -> String,
-) -> Vec<Value> {
-    let mut left = if is_base64 { MAX_BASE64_BYTES } else { 0 };
-    let mut images = Vec::new();
-    for path in paths {
-        let path = format!("{OUTPUTS}/{path}");
-        images.push(match read_output(app, &path, left) {
-            Some(bytes) => {
-                left -= bytes.len() as u64;
-                json!({"b64_json": BASE64.encode(bytes)})
-            }
-            None => json!({"url": url(&path)}),
-        });
-    }
-    images
-}
-
-/// Reads an output; `None` if it has more than `max_bytes` bytes or can't be read.
-fn read_output(app: &App, path: &str, max_bytes: u64) -> Option<Vec<u8>> {
-    if max_bytes == 0 {
-        return None;
-    }
-    let read = || {
-        let Some(file) = app.outputs.own_file(path)? else {
-            return Ok(None);
-        };
-        match fs::metadata(&file)?.len() <= max_bytes {
-            true => fs::read(&file).map(Some),
-            false => Ok(None),
-        }
-    };
-    read().unwrap_or_else(|error: std::io::Error| {
-        tracing::warn!("an output is returned as its URL: {error}");
-        None
-    })
+    Ok(answer(app, &origin, paths, is_base64, wait).await)
 }
 
 fn generation_failed(message: String) -> Failure {
@@ -286,7 +226,7 @@ async fn wait_for_end(app: &Arc<App>, id: &str) -> End {
     }
 }
 
-async fn edit(app: &Arc<App>, request: Request) -> Result<Value, Failure> {
+async fn edit(app: &Arc<App>, request: Request) -> Result<Response, Failure> {
     let (parts, body) = request.into_parts();
     let peer = parts.extensions.get::<Peer>().cloned();
     let headers = parts.headers;
@@ -299,6 +239,7 @@ async fn edit(app: &Arc<App>, request: Request) -> Result<Value, Failure> {
     } = match admit(app, &headers, peer.as_ref(), max_form_bytes).await {
         Ok(admitted) => admitted,
         Err(failure) => {
+            remember_refusal(app, &headers, &failure);
             discard_body(&headers, body, max_form_bytes);
             return Err(failure);
         }
@@ -306,9 +247,10 @@ async fn edit(app: &Arc<App>, request: Request) -> Result<Value, Failure> {
     let owner = owner_of(app, account.as_deref(), &token);
     let reading = Form::read(app, &headers, body, &owner, max_bytes);
     let form = match &peer {
-        Some(peer) => peer.evictable(reading).await?,
-        None => reading.await?,
+        Some(peer) => peer.evictable(reading).await,
+        None => reading.await,
     };
+    let form = form.inspect_err(|failure| remember_refusal(app, &headers, failure))?;
     let call = Call {
         origin: app.access.origin(&headers),
         headers,

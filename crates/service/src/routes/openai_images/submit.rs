@@ -1,17 +1,21 @@
 //! Submits the tasks of a request, or finds those of a request that its client repeats.
 
 use std::sync::PoisonError;
+use std::time::Instant;
 
 use atelier_contract::{IDEMPOTENCY_FIELD, ModelId, StatusWord};
-use axum::http::HeaderMap;
+use axum::http::{HeaderMap, StatusCode};
 use serde_json::{Value, json};
 
 use super::super::Call;
 use super::super::generate::{accept, earlier_task};
+use super::super::uploads::owner_of;
+use crate::auth;
 use crate::failure::Failure;
-use crate::idempotency::{Key, fingerprint};
+use crate::idempotency::{Key, TTL_SECONDS, fingerprint};
 use crate::openai_images::Order;
 use crate::state::App;
+use crate::store::now_ms;
 
 /// The user of tasks if the service has no accounts.
 const UID: &str = "local";
@@ -19,8 +23,14 @@ const UID: &str = "local";
 /// The header in which OpenAI's packages count how often they have repeated a request.
 const RETRY_COUNT: &str = "x-stainless-retry-count";
 
+/// How long requests with the same content are numbered together, in milliseconds.
+const SLOT_MS: i64 = 6 * 60 * 60 * 1000;
+
+// No key of this slot or the previous one has expired, so the numbers of both have no gaps.
+const _: () = assert!(2 * SLOT_MS < TTL_SECONDS as i64 * 1000);
+
 /// Submits the tasks of a request and returns their ids. Returns the ids of the earlier tasks if the request was submitted
-/// before with the same key, or if the header of OpenAI's packages tells that it is repeated. Blocks.
+/// before with the same key, or if the header of OpenAI's packages shows that it is repeated. Blocks.
 ///
 /// If only some of the tasks are accepted, the others are left out: a refusal would make the client repeat the request, and pay
 /// for the accepted ones again.
@@ -44,25 +54,82 @@ pub fn submit(
     };
     let retries = retries(&call.headers);
     if key.is_none() && retries.is_none() {
-        return request.submit_all(None);
+        return Ok(request.submit_all(None)?.ids);
     }
-    // Otherwise a concurrent repetition would see only some of the tasks.
+    // A repetition waits until the first attempt has submitted all of its tasks.
     let submitting = app.openai_submissions.lock();
     let _submitting = submitting.unwrap_or_else(PoisonError::into_inner);
-    let base = match key {
-        Some(key) => json!(["key", key.as_str()]),
-        None => request.base(retries.unwrap_or_default() > 0)?,
-    };
-    let earlier = request.earlier(&base)?;
-    match earlier.is_empty() {
-        true => request.submit_all(Some(&base)),
-        false => Ok(earlier),
+    match key {
+        Some(key) => {
+            let base = json!(["key", key.as_str()]);
+            Ok(request.submit_all(Some(&base))?.ids)
+        }
+        None => request.submit_or_repeat(retries.unwrap_or_default() > 0),
     }
 }
 
 /// Returns how often OpenAI's package has repeated the request; `None` for other clients.
 fn retries(headers: &HeaderMap) -> Option<u32> {
     headers.get(RETRY_COUNT)?.to_str().ok()?.trim().parse().ok()
+}
+
+/// Remembers a first attempt that was refused before its content was known.
+pub fn remember_refusal(app: &App, headers: &HeaderMap, failure: &Failure) {
+    if retries(headers) == Some(0)
+        && is_repeated(failure)
+        && let Ok(token) = auth::bearer(headers, app.token.as_deref())
+    {
+        let client = client(token);
+        app.openai_refusals.add(&client, Instant::now());
+    }
+}
+
+/// Remembers a first attempt that was refused before any of its tasks was submitted.
+pub fn remember_refusal_of(
+    app: &App,
+    call: &Call,
+    model: &ModelId,
+    order: &Order,
+    failure: &Failure,
+) {
+    if retries(&call.headers) == Some(0) && is_repeated(failure) {
+        let content = content(app, call, model, order);
+        app.openai_refusals.add(&content, Instant::now());
+    }
+}
+
+/// Returns whether OpenAI's packages repeat a request after this failure, and certainly nothing was accepted.
+fn is_repeated(failure: &Failure) -> bool {
+    let is_repeated = matches!(
+        failure.status,
+        StatusCode::REQUEST_TIMEOUT | StatusCode::CONFLICT | StatusCode::TOO_MANY_REQUESTS
+    ) || failure.status.is_server_error();
+    // The database may have stored a task although it did not respond.
+    let is_certain = !matches!(
+        failure.body.error.as_str(),
+        "storage_unavailable" | "internal"
+    );
+    is_repeated && is_certain
+}
+
+/// Identifies a client among the refused attempts whose content is unknown.
+fn client(token: &str) -> String {
+    Key::derived(&json!(["client", token])).as_str().to_owned()
+}
+
+/// Identifies the requests of an account with the same content.
+fn content(app: &App, call: &Call, model: &ModelId, order: &Order) -> String {
+    let owner = owner_of(app, call.account.as_deref(), &call.token);
+    let content = fingerprint(model, &order.input);
+    let parts = json!(["content", owner, content, order.tasks]);
+    Key::derived(&parts).as_str().to_owned()
+}
+
+/// The tasks of a request.
+struct Submitted {
+    ids: Vec<String>,
+    /// Whether the first of them was submitted before.
+    is_repeat: bool,
 }
 
 struct Request<'a> {
@@ -74,25 +141,82 @@ struct Request<'a> {
 }
 
 impl Request<'_> {
-    /// Returns the base of the keys for a request without a key: requests with the same content are numbered. `is_repeat`:
-    /// whether the request repeats the last one with the same content.
-    fn base(&self, is_repeat: bool) -> Result<Value, Failure> {
-        let content = fingerprint(self.model, &self.order.input);
-        let base = |number: u64| json!(["request", content, self.order.tasks, number]);
-        let count = count(|number| Ok(self.earlier_task(&base(number), 1)?.is_some()))?;
-        Ok(base(match is_repeat {
-            true => count.saturating_sub(1),
-            false => count,
-        }))
+    /// Submits a request of OpenAI's packages without a key, or finds the tasks of the attempt that it repeats. Requests with
+    /// the same content are numbered. `is_repeat`: whether the package has sent the request before.
+    fn submit_or_repeat(&self, is_repeat: bool) -> Result<Vec<String>, Failure> {
+        if is_repeat && let Some(base) = self.repeated()? {
+            return Ok(self.submit_all(Some(&base))?.ids);
+        }
+        let submitted = self.submit_next();
+        if let Err(failure) = &submitted
+            && is_repeated(failure)
+        {
+            let content = content(self.app, self.call, self.model, self.order);
+            self.app.openai_refusals.add(&content, Instant::now());
+        }
+        submitted
     }
 
-    /// Returns the ids of the tasks that were submitted with keys of this base.
-    fn earlier(&self, base: &Value) -> Result<Vec<String>, Failure> {
-        let mut ids = Vec::new();
-        for number in 1..=self.order.tasks {
-            ids.extend(self.earlier_task(base, number)?);
+    /// Returns the base of the request that this one repeats; `None` if no attempt of this request was accepted.
+    fn repeated(&self) -> Result<Option<Value>, Failure> {
+        let content = content(self.app, self.call, self.model, self.order);
+        let refusals = &self.app.openai_refusals;
+        if refusals.take(&content, Instant::now()) {
+            return Ok(None);
         }
-        Ok(ids)
+        let base = self.last()?;
+        // The client does not repeat a request because of the refusal of another one while its own tasks run.
+        if let Some(base) = &base
+            && self.is_unfinished(base)?
+        {
+            return Ok(Some(base.clone()));
+        }
+        let is_refused = refusals.take(&client(&self.call.token), Instant::now());
+        Ok(base.filter(|_| !is_refused))
+    }
+
+    /// Submits the request with the next number.
+    fn submit_next(&self) -> Result<Vec<String>, Failure> {
+        let slot = now_ms() / SLOT_MS;
+        loop {
+            let number = self.count(slot)?;
+            let submitted = self.submit_all(Some(&self.base(slot, number)))?;
+            // Otherwise another process has submitted a request with this number since.
+            if !submitted.is_repeat {
+                return Ok(submitted.ids);
+            }
+        }
+    }
+
+    /// Returns the base of the last request with the same content.
+    fn last(&self) -> Result<Option<Value>, Failure> {
+        let found = last(now_ms() / SLOT_MS, |slot| self.count(slot))?;
+        Ok(found.map(|(slot, number)| self.base(slot, number)))
+    }
+
+    /// Returns the base of the keys for a request without a key.
+    fn base(&self, slot: i64, number: u64) -> Value {
+        let content = fingerprint(self.model, &self.order.input);
+        json!(["request", content, self.order.tasks, slot, number])
+    }
+
+    /// Returns the number of requests with the same content in a slot.
+    fn count(&self, slot: i64) -> Result<u64, Failure> {
+        count(|number| Ok(self.earlier_task(&self.base(slot, number), 1)?.is_some()))
+    }
+
+    /// Returns whether a task of this base has not ended.
+    fn is_unfinished(&self, base: &Value) -> Result<bool, Failure> {
+        for number in 1..=self.order.tasks {
+            let Some(id) = self.earlier_task(base, number)? else {
+                continue;
+            };
+            let progress = self.app.store.progress(&id).map_err(Failure::store)?;
+            if progress.is_some_and(|progress| !progress.status.is_terminal()) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     fn earlier_task(&self, base: &Value, number: usize) -> Result<Option<String>, Failure> {
@@ -107,8 +231,10 @@ impl Request<'_> {
         )
     }
 
-    fn submit_all(&self, base: Option<&Value>) -> Result<Vec<String>, Failure> {
+    /// Submits the tasks of the request. Those that were submitted before with keys of this base are not submitted again.
+    fn submit_all(&self, base: Option<&Value>) -> Result<Submitted, Failure> {
         let mut ids = Vec::new();
+        let (mut is_repeat, mut new) = (false, 0);
         for number in 1..=self.order.tasks {
             let mut body = self.order.input.clone();
             body.insert("uid".into(), self.uid.into());
@@ -119,7 +245,11 @@ impl Request<'_> {
                 body.insert(IDEMPOTENCY_FIELD.into(), key.as_str().into());
             }
             match accept(self.app, self.call, &body.into(), None, StatusWord::Queued) {
-                Ok(accepted) => ids.extend(accepted.data["id"].as_str().map(str::to_owned)),
+                Ok(accepted) => {
+                    is_repeat |= accepted.is_repeat && number == 1;
+                    new += usize::from(!accepted.is_repeat);
+                    ids.extend(accepted.data["id"].as_str().map(str::to_owned));
+                }
                 Err(failure) if ids.is_empty() => return Err(failure),
                 Err(failure) => {
                     let (count, tasks) = (ids.len(), self.order.tasks);
@@ -130,10 +260,28 @@ impl Request<'_> {
             }
         }
         if let Some(limit) = &self.app.limit {
-            limit.charge(&self.call.caller, ids.len().saturating_sub(1));
+            limit.charge(&self.call.caller, new.saturating_sub(1));
         }
-        Ok(ids)
+        Ok(Submitted { ids, is_repeat })
     }
+}
+
+/// Returns the slot and the number of the last request, in this slot or the previous one. `count` returns the number of
+/// requests in a slot.
+///
+/// # Errors
+///
+/// As for `count`.
+fn last(
+    slot: i64,
+    mut count: impl FnMut(i64) -> Result<u64, Failure>,
+) -> Result<Option<(i64, u64)>, Failure> {
+    for slot in [slot, slot - 1] {
+        if let Some(number) = count(slot)?.checked_sub(1) {
+            return Ok(Some((slot, number)));
+        }
+    }
+    Ok(None)
 }
 
 /// Returns the first number for which `exists` is false. It must be true for all numbers below.
@@ -162,6 +310,18 @@ fn count(mut exists: impl FnMut(u64) -> Result<bool, Failure>) -> Result<u64, Fa
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Guards against a repeated request that is charged again, or gets older images, because keys have expired.
+    #[test]
+    fn the_last_request_is_searched_while_no_key_has_expired() {
+        let in_slots = |counts: [u64; 3]| {
+            let count = |slot: i64| Ok(counts[usize::try_from(slot).unwrap()]);
+            last(2, count).unwrap()
+        };
+        assert_eq!(in_slots([0, 3, 2]), Some((2, 1)));
+        assert_eq!(in_slots([0, 3, 0]), Some((1, 2)));
+        assert_eq!(in_slots([3, 0, 0]), None);
+    }
 
     #[test]
     fn existing_numbers_are_counted() {
