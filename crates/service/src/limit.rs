@@ -139,7 +139,8 @@ impl Limit {
             StatusCode::TOO_MANY_REQUESTS,
             "rate_limited",
             format!(
-                "Too many calls: {} a second are permitted, and each item of a batch is one. Try again in {wait} s.",
+                "Too many calls: {} a second are permitted, and each item of a batch is one. Nothing was accepted; try \
+                 again in {wait} s.",
                 self.rate
             ),
         );
