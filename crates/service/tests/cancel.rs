@@ -93,7 +93,7 @@ fn a_finished_task_stays_as_it_is() {
     assert_eq!(server.get(&urls[0]).status, 200);
 }
 
-/// The status call shows who may know of a task, so both calls refuse the same ones in the same way.
+/// Guards against a reply from which other accounts learn that a task exists: the status call has the same rules.
 #[test]
 fn unknown_and_malformed_requests_are_refused_as_by_status() {
     let server = Server::start(&SLOW);
@@ -310,7 +310,7 @@ fn a_task_is_either_canceled_or_completed() {
             false => {
                 completed += 1;
                 let url = data_of["output"][0].as_str().unwrap();
-                assert_eq!(server.get(url).status, 200, "its file was kept");
+                assert_eq!(server.get(url).status, 200, "its file exists");
             }
         }
     }

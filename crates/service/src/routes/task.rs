@@ -16,7 +16,7 @@ use crate::store::Progress;
 
 /// Why a task is not canceled.
 const NOT_CANCELABLE: &str = "The task was sent to a server that can't cancel it, and may be charged for it. It \
-     continues, and its result is kept.";
+     continues, and its result is stored.";
 
 /// Answers `POST /v2/status` (INTERFACE).
 ///
