@@ -25,10 +25,10 @@ struct Drag {
 
 /// Returns the preview with the frame.
 pub fn frame(editor: Editor) -> AnyView {
-    let stage = NodeRef::<Div>::new();
+    let area = NodeRef::<Div>::new();
     let space = RwSignal::new((0.0, 0.0));
-    follow_size(stage, move |stage| {
-        space.set((stage.client_width().into(), stage.client_height().into()));
+    follow_size(area, move |area| {
+        space.set((area.client_width().into(), area.client_height().into()));
     });
     // The size of the preview in CSS px.
     let shown = move || {
@@ -65,9 +65,9 @@ pub fn frame(editor: Editor) -> AnyView {
         if let Some(edit) = editor.edit.get_untracked().filter(|_| event.button() == 0) {
             event.prevent_default();
             event.stop_propagation();
-            if let Some(stage) = stage.get_untracked() {
+            if let Some(area) = area.get_untracked() {
                 // It fails only if the pointer is gone.
-                let _ = stage.set_pointer_capture(event.pointer_id());
+                let _ = area.set_pointer_capture(event.pointer_id());
             }
             drag.set(Some(Drag {
                 handle,
@@ -148,27 +148,28 @@ pub fn frame(editor: Editor) -> AnyView {
     view! {
         <div
             class="picture-stage edit-stage"
-            node_ref=stage
             on:pointermove=handler(moved)
             on:pointerup=handler(end)
             on:pointercancel=handler(end)
         >
-            <div
-                class="edit-picture"
-                hidden=when(move || editor.edit.read().is_none())
-                style:width=side(false)
-                style:height=side(true)
-            >
-                <canvas node_ref=editor.canvas role="img" aria-label="Preview"></canvas>
+            <div class="edit-area" node_ref=area>
                 <div
-                    class="crop-frame"
-                    style:left=share(0)
-                    style:top=share(1)
-                    style:width=share(2)
-                    style:height=share(3)
-                    on:pointerdown=handler(move |event: PointerEvent| press(&event, Handle(0, 0)))
+                    class="edit-picture"
+                    hidden=when(move || editor.edit.read().is_none())
+                    style:width=side(false)
+                    style:height=side(true)
                 >
-                    {handles.into_iter().collect_view()}
+                    <canvas node_ref=editor.canvas role="img" aria-label="Preview"></canvas>
+                    <div
+                        class="crop-frame"
+                        style:left=share(0)
+                        style:top=share(1)
+                        style:width=share(2)
+                        style:height=share(3)
+                        on:pointerdown=handler(move |event: PointerEvent| press(&event, Handle(0, 0)))
+                    >
+                        {handles.into_iter().collect_view()}
+                    </div>
                 </div>
             </div>
         </div>
