@@ -182,8 +182,8 @@ fn content(board: Board, request: Request, leave: impl Fn() + Copy + 'static) ->
             {words::KEYS}
         </p>
         {tools::meaning(white, choose_white)}
-        <p class="problem" role="alert" prop:textContent=problem></p>
         <div class="row dialog-foot">
+            <p class="problem" role="alert" prop:textContent=problem></p>
             <button class="button" type="button" on:click=handler(move |_| leave())>
                 "Cancel"
             </button>

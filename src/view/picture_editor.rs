@@ -245,8 +245,8 @@ fn content(editor: Editor, request: Request, leave: impl Fn() + Copy + 'static) 
         </header>
         {tools::tools(editor, choices)}
         {frame::frame(editor)}
-        <p class="problem" role="alert" prop:textContent=editor.problem></p>
         <div class="row dialog-foot">
+            <p class="problem" role="alert" prop:textContent=editor.problem></p>
             <button class="button" type="button" on:click=handler(move |_| leave())>
                 "Cancel"
             </button>
