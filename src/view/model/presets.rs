@@ -114,22 +114,24 @@ pub fn dialog(
                     <input type="file" accept=".json,application/json" on:change=handler(move |event| import(stored, &event)) />
                 </label>
             </div>
-            <p class="muted" role="status">
-                <span prop:textContent=text(move || stored.said.get())></span>
-                <span prop:textContent=text(move || match &*stored.previous.read() {
-                    Some(previous) if previous.is_replaced => format!("Replaced “{}”.", previous.name),
-                    Some(previous) => format!("Removed “{}”.", previous.name),
-                    None => String::new(),
-                })></span>
-            </p>
-            <button
-                class="button small undoes"
-                type="button"
-                hidden=when(move || stored.previous.read().is_none())
-                on:click=handler(move |_| restore(stored))
-            >
-                "Undo"
-            </button>
+            <div class="row preset-note">
+                <p class="muted" role="status">
+                    <span prop:textContent=text(move || stored.said.get())></span>
+                    <span prop:textContent=text(move || match &*stored.previous.read() {
+                        Some(previous) if previous.is_replaced => format!("Replaced “{}”.", previous.name),
+                        Some(previous) => format!("Removed “{}”.", previous.name),
+                        None => String::new(),
+                    })></span>
+                </p>
+                <button
+                    class="button small undoes"
+                    type="button"
+                    hidden=when(move || stored.previous.read().is_none())
+                    on:click=handler(move |_| restore(stored))
+                >
+                    "Undo"
+                </button>
+            </div>
         }
         .into_any()
     };
