@@ -1,6 +1,7 @@
 //! Accessibility tests: axe-core on every page and state in light and dark mode, touch targets, and layout shifts.
 
 mod movement;
+mod pictures;
 
 use atelier_end_to_end::browser::{Browser, Scheme};
 use atelier_end_to_end::find::{by, starting};
