@@ -302,11 +302,7 @@ fn option(picker: Picker, at: usize, entry: &GalleryEntry) -> AnyView {
                 {url.map(|url| small_output(name, url, kind))}
                 {dynamic(move || match order.get() {
                     Some(order) => {
-                        view! {
-                            <span class="picker-order" translate="no">
-                                {order}
-                            </span>
-                        }
+                        view! { <span class="picker-order" data-order=order.to_string()></span> }
                             .into_any()
                     }
                     None => ().into_any(),
