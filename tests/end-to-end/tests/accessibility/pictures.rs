@@ -127,19 +127,27 @@ async fn run_script(browser: &Browser, script: &str) -> Result<()> {
     Ok(())
 }
 
-/// Goes through the states, and calls `check` with the name of each.
-async fn visit(
-    browser: &Browser,
-    address: &str,
-    mut check: impl AsyncFnMut(&str) -> Result<()>,
-) -> Result<()> {
+/// Makes an output, and leaves the form: on a phone, its sheet has an entry in the history.
+async fn create_output(browser: &Browser, address: &str) -> Result<()> {
+    // The whole form is visible: axe ignores labels that are scrolled out of view.
+    browser.set_size(1280, 2000).await?;
     browser
         .open(&format!("{address}/models/image/strata"))
         .await?;
     browser.fill(&starting("textbox", "prompt"), "lake").await?;
     browser.press(&by("button", "Generate")).await?;
     browser.wait_for_text("Completed", TIMEOUT).await?;
+    browser.open(&format!("{address}/tasks")).await?;
+    browser.find(&by("list", "Tasks")).await?;
+    Ok(())
+}
 
+/// Goes through the states, and calls `check` with the name of each.
+async fn visit(
+    browser: &Browser,
+    address: &str,
+    mut check: impl AsyncFnMut(&str) -> Result<()>,
+) -> Result<()> {
     browser.before_each_page(ITEMS).await?;
     browser.open(&format!("{address}{PAGE}")).await?;
     browser.find(&by("form", "Input")).await?;
@@ -231,7 +239,7 @@ async fn axe_finds_nothing_in_dialogs_for_own_pictures() {
                 axe: fs::read_to_string(axe)?,
                 found: Vec::new(),
             };
-            browser.set_size(1280, 900).await?;
+            create_output(browser, &address).await?;
             visit(browser, &address, async |state| {
                 examination.examine(state).await
             })
@@ -253,6 +261,7 @@ async fn dialogs_for_own_pictures_fit_phone_width_and_touch_target_size() {
         "dialogs_for_own_pictures_fit_phone_width",
         async |browser| {
             let (_folder, service) = start().await?;
+            create_output(browser, &service.address()).await?;
             emulate_phone(browser, 320).await?;
             let mut found = Vec::new();
             visit(browser, &service.address(), async |state| {
