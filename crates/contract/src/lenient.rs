@@ -17,6 +17,8 @@ pub trait Target {
 
     fn number(&mut self, _number: f64) {}
 
+    fn boolean(&mut self, _is_true: bool) {}
+
     fn begin_list(&mut self) {}
 
     /// Returns the target of the next list entry.
@@ -41,6 +43,12 @@ impl Target for Option<String> {
 impl Target for Option<f64> {
     fn number(&mut self, number: f64) {
         *self = Some(number);
+    }
+}
+
+impl Target for Option<bool> {
+    fn boolean(&mut self, is_true: bool) {
+        *self = Some(is_true);
     }
 }
 
@@ -72,7 +80,10 @@ impl<'de> Visitor<'de> for Reader<'_> {
         formatter.write_str("JSON")
     }
 
-    fn visit_bool<E: Error>(self, _: bool) -> Result<(), E> {
+    fn visit_bool<E: Error>(self, is_true: bool) -> Result<(), E> {
+        if let Some(target) = self.0 {
+            target.boolean(is_true);
+        }
         Ok(())
     }
 

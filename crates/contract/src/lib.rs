@@ -8,6 +8,7 @@
 mod account_status;
 mod address;
 mod batch;
+mod cancellation;
 mod complete;
 mod draft;
 pub mod envelope;
@@ -39,6 +40,7 @@ mod validate;
 pub use account_status::AccountStatus;
 pub use address::ServiceAddress;
 pub use batch::{BatchEntry, BatchReply, BatchRequest, MAX_BATCH_ITEMS};
+pub use cancellation::Cancellation;
 pub use draft::{Draft, Entry};
 pub use envelope::Envelope;
 pub use error::{ApiError, ErrorBody, FieldProblem};

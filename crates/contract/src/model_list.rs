@@ -23,6 +23,8 @@ pub struct ModelList {
     pub has_accounts: bool,
     /// The limits of uploads, an extension of INTERFACE; `None` if the service accepts none.
     pub uploads: Option<UploadLimits>,
+    /// Whether the service can cancel tasks, an extension of INTERFACE; see [`Cancellation`](crate::Cancellation).
+    pub can_cancel: bool,
 }
 
 /// The known values of `integrations` in the model list, an extension of INTERFACE.
@@ -58,6 +60,7 @@ impl ModelList {
             integrations: reply.integrations.0.into_iter().flatten().collect(),
             has_accounts: reply.account.is_some(),
             uploads: reply.uploads.limits(),
+            can_cancel: reply.cancel == Some(true),
         })
     }
 }
@@ -70,6 +73,7 @@ struct Reply {
     integrations: Texts,
     account: Option<String>,
     uploads: Uploads,
+    cancel: Option<bool>,
 }
 
 impl Target for Reply {
@@ -81,6 +85,7 @@ impl Target for Reply {
             "integrations" => reset_target(&mut self.integrations),
             "account" => reset_target(&mut self.account),
             "uploads" => reset_target(&mut self.uploads),
+            "cancel" => reset_target(&mut self.cancel),
             _ => None,
         }
     }
@@ -331,6 +336,23 @@ mod tests {
             assert_eq!(read(odd.clone()), None, "{odd}");
         }
         assert_eq!(list(&json!({"data": []})).uploads, None);
+    }
+
+    #[test]
+    fn only_true_announces_that_tasks_can_be_canceled() {
+        let read = |cancel: Value| list(&json!({"data": [], "cancel": cancel})).can_cancel;
+        assert!(read(json!(true)));
+        for odd in [
+            json!(false),
+            json!(null),
+            json!(1),
+            json!("true"),
+            json!([true]),
+            json!({"cancel": true}),
+        ] {
+            assert!(!read(odd.clone()), "{odd}");
+        }
+        assert!(!list(&json!({"data": []})).can_cancel);
     }
 
     #[test]

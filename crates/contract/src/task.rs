@@ -39,6 +39,8 @@ pub struct Progress {
     /// The progress message, `data.progress`, an extension of the interface. One line of at most [`Progress::MAX_LINE`]
     /// characters.
     pub line: Option<String>,
+    /// Whether the task was canceled, `data.canceled`, an extension of the interface.
+    pub is_canceled: bool,
 }
 
 /// The response of `POST /v2/response` (INTERFACE "POST /v2/response").
@@ -48,6 +50,8 @@ pub struct Output {
     /// The output URLs; empty if the response has none.
     pub output: Vec<String>,
     pub error: Option<String>,
+    /// See [`Progress::is_canceled`].
+    pub is_canceled: bool,
 }
 
 impl Accepted {
@@ -92,6 +96,7 @@ impl Progress {
         Ok(Self {
             id: id_of(data),
             line: progress_line(data).or_else(|| explained.and_then(last_line)),
+            is_canceled: is_canceled(data, &status),
             status,
             error,
         })
@@ -118,6 +123,7 @@ impl Output {
             }
         };
         Ok(Self {
+            is_canceled: is_canceled(data, &status),
             status,
             output: output.unwrap_or_default(),
             error: error_text(body, data),
@@ -150,6 +156,11 @@ fn id_of(data: &Value) -> Option<TaskId> {
 fn status_of(data: &Value) -> Option<StatusWord> {
     let status = data.get("status").filter(|status| !status.is_null())?;
     StatusWord::from_value(status.clone())
+}
+
+/// Whether the task has ended because it was canceled.
+fn is_canceled(data: &Value, status: &StatusWord) -> bool {
+    *status == StatusWord::Failed && data.get("canceled") == Some(&Value::Bool(true))
 }
 
 /// Returns the last line of the progress, because a redrawn progress bar has many lines.
