@@ -200,7 +200,7 @@ pub async fn post_json(
     let reply = exchange(builder, Some(body.to_string()), limits).await?;
     match kind {
         CallKind::Generate => reply.read_json(envelope::submitted),
-        CallKind::Status | CallKind::Response => reply.into_json(),
+        CallKind::Status | CallKind::Response | CallKind::Cancel => reply.into_json(),
     }
 }
 

@@ -7,6 +7,9 @@ use crate::{Phase, Task};
 pub enum Action {
     /// Cancel a task that has not been sent yet.
     Cancel,
+    /// Cancel a task that may have been sent: at the service if it was, otherwise like [`Action::Cancel`]. Only for
+    /// services that can cancel tasks.
+    CancelAtService,
     /// Send an Unconfirmed task again, at the risk of being billed twice.
     Resubmit,
     /// Remove an Unconfirmed task without finding out whether the service accepted it.
@@ -28,8 +31,9 @@ pub enum Action {
 }
 
 impl Action {
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Cancel,
+        Self::CancelAtService,
         Self::Resubmit,
         Self::Dismiss,
         Self::StopWatching,
@@ -46,6 +50,7 @@ impl Action {
     pub fn word(self) -> &'static str {
         match self {
             Action::Cancel => "cancel",
+            Action::CancelAtService => "cancel_at_service",
             Action::Resubmit => "resubmit",
             Action::Dismiss => "dismiss",
             Action::StopWatching => "stop_watching",
@@ -69,11 +74,31 @@ impl Action {
         let offered = Self::offered(task);
         match self {
             Action::Delete => offered.contains(&Action::Remove) || task.removed.is_some(),
+            Action::CancelAtService => {
+                let is_under_way = match task.state.phase() {
+                    Phase::Queued => !task.taken_back,
+                    // The engine resends the task automatically, and the user can stop that.
+                    Phase::Submitting => task.poll_error.is_none(),
+                    Phase::Running => true,
+                    _ => false,
+                };
+                is_under_way && task.removed.is_none() && !task.has_cancel_request()
+            }
             action => offered.contains(&action),
         }
     }
 
-    /// Returns the actions to offer for the task in its current state.
+    /// Returns the actions to offer. `can_cancel`: whether the service of the task can cancel tasks.
+    pub fn offered_by(task: &Task, can_cancel: bool) -> Vec<Action> {
+        let mut offered = Self::offered(task);
+        let is_sent = task.state.phase() != Phase::Queued;
+        if can_cancel && is_sent && Self::CancelAtService.is_allowed(task) {
+            offered.insert(0, Self::CancelAtService);
+        }
+        offered
+    }
+
+    /// Returns the actions to offer for the task in its current state, by services that can't cancel tasks.
     pub fn offered(task: &Task) -> Vec<Action> {
         if task.removed.is_some() {
             return vec![Action::Restore];
@@ -94,7 +119,7 @@ impl Action {
             Phase::Failed if task.state.is_output_refused() => {
                 vec![Action::AskAgain, Action::Remove]
             }
-            Phase::Failed => vec![Action::Remove],
+            Phase::Failed | Phase::Canceled => vec![Action::Remove],
             Phase::Gone => vec![Action::AskAgain, Action::Remove],
         }
     }
@@ -103,7 +128,11 @@ impl Action {
     pub fn is_main(self) -> bool {
         matches!(
             self,
-            Action::Cancel | Action::Resubmit | Action::Watch | Action::AskAgain
+            Action::Cancel
+                | Action::CancelAtService
+                | Action::Resubmit
+                | Action::Watch
+                | Action::AskAgain
         )
     }
 
@@ -115,7 +144,7 @@ impl Action {
     /// Returns the label of the button or link.
     pub fn label(self) -> &'static str {
         match self {
-            Action::Cancel => "Cancel",
+            Action::Cancel | Action::CancelAtService => "Cancel",
             Action::Resubmit => "Resubmit",
             Action::Dismiss => "Dismiss",
             Action::StopWatching => "Hide (keeps running)",

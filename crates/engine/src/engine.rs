@@ -5,6 +5,7 @@ mod actions;
 mod batched;
 mod block_reason;
 mod call;
+mod cancel;
 mod early_fetch;
 mod gone;
 mod late;
@@ -231,7 +232,9 @@ impl Engine {
         for key in &call.tasks {
             match call.kind {
                 CallKind::Generate => self.not_accepted(key, call.sent, again, now),
-                CallKind::Status | CallKind::Response => self.set_due(key, again),
+                CallKind::Status | CallKind::Response | CallKind::Cancel => {
+                    self.set_due(key, again);
+                }
             }
         }
         if call.kind == CallKind::Generate {
@@ -284,6 +287,9 @@ impl Engine {
             self.services.shift_back(back);
             self.pause.shift_back(back);
             self.timers.shift_calls_back(back);
+            for tracked in self.tasks.values_mut() {
+                tracked.cancel_at = tracked.cancel_at.map(|at| at.saturating_sub(back));
+            }
             self.set_back.push((self.last_now, back));
         }
         self.last_now = now;
@@ -309,6 +315,9 @@ impl Engine {
             if task.state.is_terminal() && task.finished.is_none() {
                 task.finished = Some(now);
             }
+            if task.state.is_terminal() || task.state.phase() == Phase::Fetching {
+                task.cancel = None;
+            }
             if !matches!(task.state.phase(), Phase::Running | Phase::Fetching) {
                 task.poll_error = None;
             }
@@ -319,6 +328,7 @@ impl Engine {
         }
         for effect in effects {
             match effect {
+                Effect::Enqueue if self.has_cancel_request(key) => self.cancel_unsent(key, now),
                 Effect::Enqueue if self.is_stopped(key) => self.take_back(key, now),
                 Effect::Enqueue => self.enqueue(key),
                 Effect::Fetch => self.set_due(key, now),
@@ -343,10 +353,11 @@ impl Engine {
         self.tasks.get(key).is_some_and(|tracked| tracked.stopped)
     }
 
-    /// Schedules the next poll of a task, unless it has been removed.
+    /// Schedules the next poll of a task, unless it has been removed. A pending request to cancel it is not delayed.
     fn set_due(&mut self, key: &TaskKey, at: Millis) {
-        if self.tasks.contains_key(key) {
-            self.timers.polls.set(key, at);
+        if let Some(tracked) = self.tasks.get(key) {
+            let cancel_at = tracked.next_cancel().unwrap_or(at);
+            self.timers.polls.set(key, at.min(cancel_at));
         }
     }
 

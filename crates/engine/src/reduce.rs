@@ -30,6 +30,8 @@ pub enum Event {
         word: StatusWord,
         error: Option<String>,
     },
+    /// The service reports that the task was canceled, at the request of this or another program.
+    Canceled,
     /// The service no longer knows the id.
     Gone,
     /// The service has refused the output repeatedly.
@@ -66,7 +68,9 @@ pub enum Effect {
 /// `Queued` only if the service has reported that it accepted nothing, if no request left the browser, or if the user
 /// asks. A task that may have been accepted stays `Submitting` while it is resent with the same idempotency key.
 pub fn apply(state: &TaskState, event: Event) -> (TaskState, Vec<Effect>) {
-    use TaskState::{Failed, Fetching, Gone, Queued, Ready, Running, Submitting, Unconfirmed};
+    use TaskState::{
+        Canceled, Failed, Fetching, Gone, Queued, Ready, Running, Submitting, Unconfirmed,
+    };
     match (state, event) {
         (Queued, Event::Send) => (Submitting, vec![Effect::Send]),
         (Queued, Event::Cancel) => (Queued, vec![Effect::Remove]),
@@ -97,6 +101,9 @@ pub fn apply(state: &TaskState, event: Event) -> (TaskState, Vec<Effect>) {
         // The service knows a Gone task after all, because a proxy answered for the service before.
         (Running { id, .. } | Fetching { id } | Gone { id }, Event::Progress { word, error }) => {
             state_of_accepted(id.clone(), word, error)
+        }
+        (Running { id, .. } | Fetching { id } | Gone { id }, Event::Canceled) => {
+            (Canceled { id: id.clone() }, vec![])
         }
         (Running { id, .. } | Fetching { id }, Event::Gone) => {
             (Gone { id: id.clone() }, vec![Effect::Announce])
@@ -200,6 +207,7 @@ mod tests {
             Just(Event::PutBack),
             any_word().prop_map(|word| Event::Progress { word, error: None }),
             Just(Event::Gone),
+            Just(Event::Canceled),
             Just(Event::OutputRefused {
                 message: "no".into()
             }),

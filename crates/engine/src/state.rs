@@ -3,11 +3,13 @@ use std::fmt;
 use atelier_contract::{ApiError, StatusWord, TaskId};
 use serde::{Deserialize, Serialize};
 
+mod stored;
+
 /// The state of a task. Failed polls and retries are stored separately; see [`crate::PollError`].
 ///
 /// It is stored with its task, so names and types must not change.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "state", rename_all = "lowercase")]
+#[serde(tag = "state", rename_all = "lowercase", from = "stored::StoredState")]
 pub enum TaskState {
     /// The task waits for a free slot or the rate limit. It was not sent.
     Queued,
@@ -25,6 +27,9 @@ pub enum TaskState {
     Failed { id: Option<TaskId>, message: String },
     /// The service no longer knows the id.
     Gone { id: TaskId },
+    /// The service ended the task because it was canceled. Stored as a failure, so that earlier releases can read it.
+    #[serde(rename = "failed", serialize_with = "stored::serialize_canceled")]
+    Canceled { id: TaskId },
 }
 
 /// A [`TaskState`] without its data, for filters and counts.
@@ -38,10 +43,11 @@ pub enum Phase {
     Ready,
     Failed,
     Gone,
+    Canceled,
 }
 
 impl Phase {
-    pub const ALL: [Phase; 8] = [
+    pub const ALL: [Phase; 9] = [
         Phase::Queued,
         Phase::Submitting,
         Phase::Unconfirmed,
@@ -50,6 +56,7 @@ impl Phase {
         Phase::Ready,
         Phase::Failed,
         Phase::Gone,
+        Phase::Canceled,
     ];
 
     /// Returns the name used in URLs, style sheets and records.
@@ -63,6 +70,7 @@ impl Phase {
             Phase::Ready => "ready",
             Phase::Failed => "failed",
             Phase::Gone => "gone",
+            Phase::Canceled => "canceled",
         }
     }
 
@@ -76,12 +84,16 @@ impl Phase {
             Phase::Ready => "Completed",
             Phase::Failed => "Failed",
             Phase::Gone => "Gone",
+            Phase::Canceled => "Canceled",
         }
     }
 
     /// Whether the phase is final and needs no decision by the user.
     pub fn is_terminal(self) -> bool {
-        matches!(self, Phase::Ready | Phase::Failed | Phase::Gone)
+        matches!(
+            self,
+            Phase::Ready | Phase::Failed | Phase::Gone | Phase::Canceled
+        )
     }
 }
 
@@ -103,6 +115,7 @@ impl TaskState {
             TaskState::Ready { .. } => Phase::Ready,
             TaskState::Failed { .. } => Phase::Failed,
             TaskState::Gone { .. } => Phase::Gone,
+            TaskState::Canceled { .. } => Phase::Canceled,
         }
     }
 
@@ -116,7 +129,8 @@ impl TaskState {
             TaskState::Running { id, .. }
             | TaskState::Fetching { id }
             | TaskState::Ready { id, .. }
-            | TaskState::Gone { id } => Some(id),
+            | TaskState::Gone { id }
+            | TaskState::Canceled { id } => Some(id),
             TaskState::Failed { id, .. } => id.as_ref(),
             TaskState::Queued | TaskState::Submitting | TaskState::Unconfirmed { .. } => None,
         }

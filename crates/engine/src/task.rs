@@ -7,7 +7,9 @@ use serde_json::{Map, Value};
 
 use crate::{Account, Millis, Phase, TaskState, duration};
 use atelier_contract::output::OutputKind;
+pub use cancel::CancelRequest;
 
+mod cancel;
 mod stored;
 #[cfg(test)]
 mod tests;
@@ -184,6 +186,9 @@ pub struct Task {
     /// The names of the secret parameters. Their values are never stored: see [`crate::Secrets`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub secrets: Vec<String>,
+    /// The user's request to cancel the task at the service. Records of earlier releases don't contain it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cancel: Option<CancelRequest>,
     /// Fields of a newer release. They are preserved, so that switching between releases loses no data.
     #[serde(flatten)]
     pub extra: Map<String, Value>,
@@ -231,6 +236,7 @@ impl Task {
             favorites: Vec::new(),
             sources: Vec::new(),
             secrets: Vec::new(),
+            cancel: None,
             extra: Map::new(),
         }
     }
@@ -265,7 +271,9 @@ impl Task {
         match self.state.phase() {
             Phase::Queued | Phase::Submitting => !self.taken_back,
             Phase::Running | Phase::Fetching => self.watching,
-            Phase::Unconfirmed | Phase::Ready | Phase::Failed | Phase::Gone => false,
+            Phase::Unconfirmed | Phase::Ready | Phase::Failed | Phase::Gone | Phase::Canceled => {
+                false
+            }
         }
     }
 
@@ -285,6 +293,9 @@ impl Task {
     pub fn label(&self) -> &str {
         if self.taken_back {
             return "Taken back";
+        }
+        if self.is_canceling() {
+            return "Canceling…";
         }
         // The task is not polled, or its response was too large to read.
         match self.poll_error {
@@ -360,6 +371,11 @@ impl Task {
 
     /// Whether the same input may be sent again as a new task.
     pub fn can_retry(&self) -> bool {
+        self.has_failed() || self.state.phase() == Phase::Canceled
+    }
+
+    /// Whether the task has ended without an outcome, and not because it was canceled.
+    pub fn has_failed(&self) -> bool {
         matches!(self.state.phase(), Phase::Failed | Phase::Gone)
     }
 }

@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 
 use atelier_contract::{ModelId, Schema};
-use atelier_engine::{BatchKey, Millis, Task, TaskKey, UNDO_MS};
+use atelier_engine::{Action, BatchKey, Millis, Task, TaskKey, UNDO_MS};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -18,6 +18,7 @@ use crate::output::expected_output;
 
 pub mod again;
 pub mod blocks;
+pub mod cancel_rest;
 pub mod combined;
 pub mod differences;
 pub mod exploration;
@@ -273,11 +274,11 @@ impl<'a> Items<'a> {
     }
 
     /// Returns the attempts that `Retry failed` retries: the latest ones that failed or are gone, unless the service named the
-    /// invalid input.
+    /// invalid input. Canceled ones are not among them.
     pub fn to_retry(&self) -> Vec<&'a Task> {
         let latest = self.latest().flatten();
         latest
-            .filter(|task| refused_input::may_succeed_unchanged(task))
+            .filter(|task| task.has_failed() && refused_input::may_succeed_unchanged(task))
             .collect()
     }
 
@@ -286,6 +287,14 @@ impl<'a> Items<'a> {
         let latest = self.latest().flatten();
         latest
             .filter(|task| Part::of(task) == Part::Queued)
+            .collect()
+    }
+
+    /// Returns the tasks that `Cancel the rest` cancels, at a service that can do that.
+    pub fn to_cancel(&self) -> Vec<&'a Task> {
+        let latest = self.latest().flatten();
+        latest
+            .filter(|task| Action::CancelAtService.is_allowed(task))
             .collect()
     }
 

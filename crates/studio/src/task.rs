@@ -1,5 +1,6 @@
 //! Data and messages that a page shows for a task or for related tasks.
 
+pub mod cancel;
 pub mod filmstrip;
 pub mod notification_offer;
 pub mod other_accounts;

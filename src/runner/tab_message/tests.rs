@@ -69,6 +69,7 @@ fn tasks_are_sent_in_their_stored_format() {
 fn actions_keep_their_format() {
     for (word, expected) in [
         ("cancel", Action::Cancel),
+        ("cancel_at_service", Action::CancelAtService),
         ("resubmit", Action::Resubmit),
         ("dismiss", Action::Dismiss),
         ("stop_watching", Action::StopWatching),

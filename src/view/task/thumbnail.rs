@@ -1,6 +1,6 @@
 use atelier_contract::output::OutputKind;
 use atelier_engine::{Phase, Task, stored_output};
-use icondata_lu::{LuCircleCheck, LuCircleHelp, LuCircleX, LuEllipsis};
+use icondata_lu::{LuCircleCheck, LuCircleHelp, LuCircleSlash, LuCircleX, LuEllipsis};
 use leptos::prelude::*;
 
 use super::output_recovery;
@@ -97,6 +97,7 @@ pub fn small_output(name: String, url: String, kind: OutputKind) -> AnyView {
 fn mark(phase: Phase) -> AnyView {
     let icon = match phase {
         Phase::Failed | Phase::Gone => LuCircleX,
+        Phase::Canceled => LuCircleSlash,
         Phase::Unconfirmed => LuCircleHelp,
         Phase::Ready => LuCircleCheck,
         Phase::Queued | Phase::Submitting | Phase::Running | Phase::Fetching => LuEllipsis,

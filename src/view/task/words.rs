@@ -98,6 +98,11 @@ pub fn explain(task: &Task) -> Option<Explanation> {
             meaning: "The service did not accept the request, so nothing was generated or billed. Your input is \
                       kept: retry it as it is, or edit it first.",
         },
+        TaskState::Canceled { .. } => Explanation {
+            what: "The task was canceled before it was completed.".into(),
+            meaning: "The service may still bill it, for example for the time until then. Your input is kept: retry it as \
+                      it is, or edit it first.",
+        },
         TaskState::Gone { .. } => Explanation {
             what: "The service no longer knows this task.".into(),
             meaning: "Its outputs can't be fetched. If this may be a mistake, ask again. Your input \

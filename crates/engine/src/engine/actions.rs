@@ -11,7 +11,8 @@ impl Engine {
         self.advance(now);
         let is_asked_about = self.calls.is_in_flight(key);
         let Some(tracked) = self.tasks.get_mut(key) else {
-            if action == Action::Cancel && !self.deleted.contains(key) {
+            let cancels = matches!(action, Action::Cancel | Action::CancelAtService);
+            if cancels && !self.deleted.contains(key) {
                 self.cancelled_early.insert(key.clone());
             }
             return;
@@ -22,6 +23,7 @@ impl Engine {
         match action {
             Action::Cancel if tracked.task.resubmitted => self.withdraw(key, now),
             Action::Cancel => self.apply_event(key, Event::Cancel, now),
+            Action::CancelAtService => self.request_cancel(key, now),
             Action::Resubmit => {
                 Self::prepare_resubmission(&mut tracked.task, now);
                 tracked.stopped = false;
@@ -34,8 +36,12 @@ impl Engine {
             Action::StopWatching => {
                 tracked.task.watching = false;
                 tracked.task.poll_error = None;
+                let cancel_at = tracked.next_cancel().filter(|_| !is_asked_about);
                 self.save(key);
                 self.timers.polls.remove(key);
+                if let Some(at) = cancel_at {
+                    self.set_due(key, at);
+                }
             }
             Action::Watch => {
                 tracked.task.watching = true;

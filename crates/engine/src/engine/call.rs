@@ -14,11 +14,12 @@ pub enum CallKind {
     Generate,
     Status,
     Response,
+    Cancel,
 }
 
 impl CallKind {
     /// The number of call kinds.
-    pub(super) const COUNT: usize = Self::Response as usize + 1;
+    pub(super) const COUNT: usize = Self::Cancel as usize + 1;
 }
 
 /// An HTTP call to make.
@@ -43,7 +44,7 @@ impl Call {
     pub fn write_first(&self) -> &[TaskKey] {
         match self.kind {
             CallKind::Generate => &self.tasks,
-            CallKind::Status | CallKind::Response => &[],
+            CallKind::Status | CallKind::Response | CallKind::Cancel => &[],
         }
     }
 }

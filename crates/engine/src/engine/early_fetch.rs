@@ -4,6 +4,7 @@
 use atelier_contract::{ApiError, Output, StatusWord};
 
 use super::Engine;
+use super::responses::Report;
 use crate::reduce::Event;
 use crate::{Millis, Phase, TaskKey, TaskState};
 
@@ -60,6 +61,7 @@ impl Engine {
             status,
             output,
             error,
+            is_canceled,
         } = match answer {
             Ok(output) => output,
             Err(error) if is_open(&error) => return self.poll_failed(key, error, now, chance),
@@ -74,7 +76,12 @@ impl Engine {
             self.poll_ok(key, now);
             self.apply_event(key, Event::Ready { outputs: output }, now);
         } else {
-            self.progressed(key, status, error, now, chance);
+            let report = Report {
+                status,
+                error,
+                is_canceled,
+            };
+            self.progressed(key, report, now, chance);
         }
         Ok(())
     }

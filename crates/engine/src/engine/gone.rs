@@ -4,6 +4,7 @@
 use atelier_contract::{ApiError, Output};
 
 use super::Engine;
+use super::responses::Report;
 use super::service_status::asks_to_wait;
 use crate::reduce::Event;
 use crate::{Millis, Phase, TaskKey};
@@ -47,6 +48,7 @@ impl Engine {
             status,
             output,
             error,
+            is_canceled,
         } = match answer {
             Ok(output) => output,
             Err(error) => {
@@ -72,7 +74,12 @@ impl Engine {
         tracked.task.refreshed = Some(now);
         // `finished` is the time at which the task was marked Gone.
         tracked.task.finished = None;
-        self.progressed(key, status, error, now, chance);
+        let report = Report {
+            status,
+            error,
+            is_canceled,
+        };
+        self.progressed(key, report, now, chance);
         if !output.is_empty() {
             self.apply_event(key, Event::Ready { outputs: output }, now);
         }

@@ -1,4 +1,4 @@
-//! Chooses the tasks to poll next. There is one poller for all tasks, with up to ten tasks per call.
+//! Chooses the tasks to poll or to cancel next. There is one poller for all tasks, with up to ten tasks per call.
 
 use atelier_contract::{MAX_BATCH_ITEMS, TaskRequest};
 
@@ -17,7 +17,7 @@ impl Engine {
         self.credentials.may_poll_once(&self.calls) && self.calls.polls().count() < MAX_IN_FLIGHT
     }
 
-    /// Makes one status or response call, if a task is due and the rate limit allows it.
+    /// Makes one status, response or cancel call, if a task is due and the rate limit allows it.
     pub(super) fn poll_one(&mut self, now: Millis) -> bool {
         if self.timers.polls.first_due(now).is_none() || !self.may_poll() {
             return false;
@@ -68,7 +68,7 @@ impl Engine {
             if keys.len() >= most || due > now.saturating_add(half) {
                 break;
             }
-            match self.needed_call(tracked) {
+            match self.needed_call(tracked, now) {
                 None => unneeded.push(key.clone()),
                 Some(wanted) if *kind.get_or_insert(wanted) != wanted => {}
                 Some(_) if tracked.send_singly && !keys.is_empty() => {}
@@ -113,10 +113,13 @@ impl Engine {
     }
 
     /// Returns the kind of call that a task needs, if any.
-    fn needed_call(&self, tracked: &Tracked) -> Option<CallKind> {
+    fn needed_call(&self, tracked: &Tracked, now: Millis) -> Option<CallKind> {
         let task = &tracked.task;
         match task.state.phase() {
             _ if task.account != self.account => None,
+            Phase::Running if tracked.next_cancel().is_some_and(|at| at <= now) => {
+                Some(CallKind::Cancel)
+            }
             Phase::Running if task.watching => Some(match tracked.early_fetch {
                 EarlyFetch::Wanted => CallKind::Response,
                 EarlyFetch::Never | EarlyFetch::Done => CallKind::Status,

@@ -48,10 +48,12 @@ impl Engine {
                     let further = compare_attempts(&known.task, &task)
                         .then_with(|| compare_put_back(&known.task, &task))
                         .then_with(|| progress_rank(&known.task).cmp(&progress_rank(&task)));
-                    let (task, other) = match further {
+                    let (mut task, other) = match further {
                         Ordering::Greater => (known.task, task),
                         _ => (task, known.task),
                     };
+                    // The last leader may have been closed before it stored the request.
+                    task.adopt_cancel(&other);
                     others.push((key.clone(), acceptance_of(&other)));
                     self.insert(task, known.own);
                     if let Some(tracked) = self.tasks.get_mut(&key) {
@@ -250,8 +252,10 @@ impl Engine {
     /// [`crate::TaskState::Unconfirmed`] task.
     pub fn import(&mut self, tasks: Vec<Task>, now: Millis) {
         self.advance(now);
-        for task in tasks {
+        for mut task in tasks {
             let key = task.key.clone();
+            // The user of this browser has not requested it.
+            task.cancel = None;
             // A late task with this id exists already.
             let is_late = (task.state.id()).is_some_and(|id| self.new_late_key(&key, id).is_none());
             if is_late || matches!(task.state.phase(), Phase::Queued | Phase::Submitting) {
@@ -333,7 +337,8 @@ impl Engine {
                 self.resend_at(key, now);
             }
             Phase::Running | Phase::Fetching
-                if tracked.task.watching && !self.calls.is_in_flight(key) =>
+                if (tracked.task.watching || tracked.next_cancel().is_some())
+                    && !self.calls.is_in_flight(key) =>
             {
                 self.set_due(key, now);
             }
@@ -387,6 +392,6 @@ fn progress_rank(task: &Task) -> u8 {
         Phase::Fetching => 5,
         // The service may turn out to know it after all.
         Phase::Gone => 6,
-        Phase::Ready | Phase::Failed => 7,
+        Phase::Ready | Phase::Failed | Phase::Canceled => 7,
     }
 }

@@ -58,7 +58,7 @@ impl ReplyLimits {
             },
             timeout_ms: match kind {
                 CallKind::Generate => GENERATE_TIMEOUT,
-                CallKind::Status | CallKind::Response => TIMEOUT,
+                CallKind::Status | CallKind::Response | CallKind::Cancel => TIMEOUT,
             },
             more_ms: if is_one_output { OUTPUT_TIME } else { 0 },
         }

@@ -248,6 +248,7 @@ impl Engine {
         task.submitted = None;
         task.requeued = Some(now);
         task.resubmitted = true;
+        task.cancel = None;
     }
 
     /// Replaces a key that the service may have forgotten: the key's recorded age would no longer match.

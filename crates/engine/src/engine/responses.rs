@@ -26,6 +26,13 @@ const UNSEEN_AFTER: Millis = 15_000;
 /// A completed task without outputs is polled this many times before it counts as Ready.
 const EMPTY_ANSWERS: u32 = 4;
 
+/// The status of a task in a response.
+pub(super) struct Report {
+    pub status: StatusWord,
+    pub error: Option<String>,
+    pub is_canceled: bool,
+}
+
 impl Engine {
     pub(super) fn handle_response(
         &mut self,
@@ -47,6 +54,11 @@ impl Engine {
                     self.poll_singly(&call, &responses);
                 }
                 responses
+            }
+            Err(ApiError::NotFound { .. }) if call.batched && call.kind == CallKind::Cancel => {
+                // Only this batch endpoint may be missing.
+                self.separate(&call);
+                return self.ask_again(&call, now);
             }
             Err(ApiError::NotFound { .. }) if call.batched => {
                 // The service has no batch endpoints, so it has accepted nothing. Each task gets a separate call.
@@ -91,6 +103,7 @@ impl Engine {
                 CallKind::Generate => self.submitted(key, answer, &call, now, chance),
                 CallKind::Status => self.polled(key, answer, now, chance),
                 CallKind::Response => self.fetched(key, answer, now, chance),
+                CallKind::Cancel => self.cancel_answered(key, answer, now, chance),
             })
             .collect();
         if fetches_fewer {
@@ -104,7 +117,9 @@ impl Engine {
         for key in &call.tasks {
             match call.kind {
                 CallKind::Generate => self.not_accepted(key, call.sent, now, now),
-                CallKind::Status | CallKind::Response => self.set_due(key, now),
+                CallKind::Status | CallKind::Response | CallKind::Cancel => {
+                    self.set_due(key, now);
+                }
             }
         }
     }
@@ -144,30 +159,47 @@ impl Engine {
         now: Millis,
         chance: f64,
     ) -> Result<(), ApiError> {
-        let asked = self.task(key).and_then(|task| task.state.id().cloned());
         let progress = answer.and_then(|body| Progress::from_body(&body));
-        let progress = progress.and_then(|progress| match (&progress.id, &asked) {
-            // The response is about another task.
-            (Some(returned), Some(asked)) if returned != asked => {
-                Err(ApiError::malformed("it is about another task"))
-            }
-            _ => Ok(progress),
-        });
-        match progress {
-            Ok(Progress {
-                status,
-                error,
-                line,
-                ..
-            }) => {
-                // For a status that the interface doesn't define, show the error as progress.
-                let line = line.or_else(|| error.clone());
-                self.progressed(key, status, error, now, chance);
-                self.set_progress(key, line);
+        match progress.and_then(|progress| self.check_id(key, progress)) {
+            Ok(progress) => {
+                self.apply_progress(key, progress, now, chance);
                 Ok(())
             }
             Err(error) => self.poll_failed(key, error, now, chance),
         }
+    }
+
+    /// Returns the progress if it is about this task.
+    ///
+    /// # Errors
+    ///
+    /// The response contains the id of another task.
+    pub(super) fn check_id(&self, key: &TaskKey, progress: Progress) -> Result<Progress, ApiError> {
+        let asked = self.task(key).and_then(|task| task.state.id());
+        match (&progress.id, asked) {
+            (Some(returned), Some(asked)) if returned != asked => {
+                Err(ApiError::malformed("it is about another task"))
+            }
+            _ => Ok(progress),
+        }
+    }
+
+    pub(super) fn apply_progress(
+        &mut self,
+        key: &TaskKey,
+        progress: Progress,
+        now: Millis,
+        chance: f64,
+    ) {
+        // For a status that the interface doesn't define, show the error as progress.
+        let line = progress.line.or_else(|| progress.error.clone());
+        let report = Report {
+            status: progress.status,
+            error: progress.error,
+            is_canceled: progress.is_canceled,
+        };
+        self.progressed(key, report, now, chance);
+        self.set_progress(key, line);
     }
 
     fn fetched(
@@ -213,6 +245,7 @@ impl Engine {
             status,
             output,
             error,
+            is_canceled,
         } = match answer {
             Ok(output) => output,
             Err(error) => return self.output_refused(key, error, now, chance),
@@ -236,24 +269,26 @@ impl Engine {
             let tries = tracked.map_or(0, |tracked| tracked.empty_answers);
             self.set_due(key, now + schedule::after_failures(tries, chance));
         } else {
-            self.progressed(key, status, error, now, chance);
+            let report = Report {
+                status,
+                error,
+                is_canceled,
+            };
+            self.progressed(key, report, now, chance);
         }
         Ok(())
     }
 
-    pub(super) fn progressed(
-        &mut self,
-        key: &TaskKey,
-        word: StatusWord,
-        error: Option<String>,
-        now: Millis,
-        chance: f64,
-    ) {
+    pub(super) fn progressed(&mut self, key: &TaskKey, report: Report, now: Millis, chance: f64) {
+        let Report { status, error, .. } = report;
         let is_unseen = self.is_unseen(key, now);
         self.poll_ok(key, now);
-        let event = Event::Progress {
-            word,
-            error: error.clone(),
+        let event = match report.is_canceled {
+            true => Event::Canceled,
+            false => Event::Progress {
+                word: status,
+                error: error.clone(),
+            },
         };
         self.apply_event(key, event, now);
         self.note_status(key, error.as_deref(), now);

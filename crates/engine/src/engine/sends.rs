@@ -177,6 +177,8 @@ impl Engine {
             (CallKind::Status, true) => path::STATUS_BATCH,
             (CallKind::Response, false) => path::RESPONSE,
             (CallKind::Response, true) => path::RESPONSE_BATCH,
+            (CallKind::Cancel, false) => path::CANCEL,
+            (CallKind::Cancel, true) => path::CANCEL_BATCH,
         };
         let account = self.account.clone();
         let sent = self.last_now;

@@ -1,5 +1,6 @@
 mod attempts;
 mod batches;
+mod cancel;
 mod credentials;
 mod elapsed;
 pub(super) mod harness;

@@ -26,6 +26,10 @@ pub(super) struct Tracked {
     pub output_refusals: Option<(u32, Millis)>,
     /// Whether to ask for the output of a Ready, Gone or failed task again.
     pub refetch: bool,
+    /// When the service may be asked next to cancel the task; `None` if it has accepted that.
+    pub cancel_at: Option<Millis>,
+    /// Consecutive failed requests to cancel the task.
+    pub cancel_failures: u32,
     /// Whether the batch was stopped while the task's call was in flight. If the service does not accept the task, it
     /// is taken back.
     pub stopped: bool,
@@ -53,6 +57,8 @@ impl Tracked {
             early_fetch: EarlyFetch::default(),
             output_refusals: None,
             refetch: false,
+            cancel_at: Some(0),
+            cancel_failures: 0,
             stopped: false,
             uncertain_error: None,
             send_singly: false,

@@ -8,6 +8,7 @@ pub enum Part {
     Completed,
     Failed,
     Gone,
+    Canceled,
     /// The user must check whether the task was submitted.
     Unconfirmed,
     /// The task may still be running, but is not polled until the user follows it again.
@@ -21,10 +22,11 @@ pub enum Part {
 }
 
 impl Part {
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Completed,
         Self::Failed,
         Self::Gone,
+        Self::Canceled,
         Self::Unconfirmed,
         Self::NotFollowed,
         Self::InProgress,
@@ -40,6 +42,7 @@ impl Part {
             Phase::Ready => Self::Completed,
             Phase::Failed => Self::Failed,
             Phase::Gone => Self::Gone,
+            Phase::Canceled => Self::Canceled,
             Phase::Unconfirmed => Self::Unconfirmed,
             Phase::Running | Phase::Fetching if !task.watching => Self::NotFollowed,
             Phase::Submitting | Phase::Running | Phase::Fetching => Self::InProgress,
@@ -53,6 +56,7 @@ impl Part {
             Self::Completed => "completed",
             Self::Failed => "failed",
             Self::Gone => "gone",
+            Self::Canceled => "canceled",
             Self::Unconfirmed => "unconfirmed",
             Self::NotFollowed => "not followed",
             Self::InProgress => "in progress",
@@ -68,6 +72,7 @@ impl Part {
             Self::Completed => Phase::Ready.word(),
             Self::Failed => Phase::Failed.word(),
             Self::Gone => Phase::Gone.word(),
+            Self::Canceled => Phase::Canceled.word(),
             Self::Unconfirmed => Phase::Unconfirmed.word(),
             Self::NotFollowed => Phase::Gone.word(),
             Self::InProgress => Phase::Running.word(),

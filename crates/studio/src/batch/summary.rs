@@ -78,7 +78,8 @@ impl BatchSummary {
     /// Whether all items have ended, and none has completed.
     pub fn has_failed(&self) -> bool {
         let is_over = self.counts.is_settled() && self.counts.of(Part::Completed) == 0;
-        is_over && self.counts.of(Part::Failed) + self.counts.of(Part::Gone) > 0
+        let ended = [Part::Failed, Part::Gone, Part::Canceled];
+        is_over && ended.iter().any(|part| self.counts.of(*part) > 0)
     }
 
     /// Returns the confirmation question for returning unsent items to the table.
@@ -203,6 +204,9 @@ mod tests {
             BatchSummary::of(&batch(2).items(&tasks)).has_failed()
         };
         assert!(has_failed([failed(), failed()]));
+        let canceled =
+            serde_json::json!({"state": "failed", "id": "t", "message": "", "canceled": true});
+        assert!(has_failed([canceled.clone(), canceled]));
         assert!(!has_failed([failed(), queued()]));
         assert!(!has_failed([failed(), ready()]));
         let unsent: [atelier_engine::Task; 0] = [];

@@ -256,3 +256,49 @@ fn places_without_an_item_are_left_out() {
     assert_eq!(Batch::gaps(&[0, 1, 2]), (3, vec![]));
     assert_eq!(Batch::gaps(&[2, 6]), (7, vec![0, 1, 3, 4, 5]));
 }
+
+#[test]
+fn canceled_items_are_neither_failed_nor_retried() {
+    let canceled = json!({"state": "failed", "id": "t", "message": "Canceled", "canceled": true});
+    let tasks = [
+        task("a", 0, 1, canceled),
+        task("b", 1, 1, failed()),
+        task("c", 2, 1, ready()),
+    ];
+    let whole = batch(3);
+    let items = whole.items(&tasks);
+    let counts = items.counts();
+    assert_eq!(counts.user_message(), "1 completed, 1 failed, 1 canceled");
+    assert!(counts.is_settled());
+    let keys = |tasks: Vec<&Task>| tasks.iter().map(|it| it.key.0.clone()).collect::<Vec<_>>();
+    assert_eq!(keys(items.to_retry()), ["b"]);
+    assert_eq!(keys(items.to_cancel()), [] as [&str; 0]);
+}
+
+#[test]
+fn the_rest_of_a_batch_is_all_items_that_have_not_ended() {
+    let running = json!({"state": "running", "id": "t", "word": "processing"});
+    let mut canceling = task("e", 4, 1, running.clone());
+    canceling.cancel = serde_json::from_value(json!({"since": 1})).unwrap();
+    let mut refused = task("f", 5, 1, running.clone());
+    refused.cancel = serde_json::from_value(json!({"since": 1, "refusal": "no"})).unwrap();
+    let mut taken_back = task("g", 6, 1, queued());
+    taken_back.taken_back = true;
+    let tasks = [
+        task("a", 0, 1, ready()),
+        task("b", 1, 1, queued()),
+        task("c", 2, 1, json!({"state": "submitting"})),
+        task("d", 3, 1, running),
+        canceling,
+        refused,
+        taken_back,
+    ];
+    let batch = batch(7);
+    let items = batch.items(&tasks);
+    let rest: Vec<&str> = items
+        .to_cancel()
+        .iter()
+        .map(|it| it.key.0.as_str())
+        .collect();
+    assert_eq!(rest, ["b", "c", "d", "f"]);
+}

@@ -143,7 +143,7 @@ fn fixed_seed(draft: &Draft, schema: &Schema) -> Option<SeedBits> {
 
 fn has_or_will_have_files(task: &Task) -> bool {
     match task.state.phase() {
-        Phase::Failed | Phase::Gone | Phase::Unconfirmed => false,
+        Phase::Failed | Phase::Gone | Phase::Canceled | Phase::Unconfirmed => false,
         Phase::Ready => !task.outputs().is_empty(),
         Phase::Queued | Phase::Submitting | Phase::Running | Phase::Fetching => !task.taken_back,
     }

@@ -63,6 +63,7 @@ pub fn state(tasks: &[&Task]) -> String {
     let ended = [
         (Phase::Failed, "failed"),
         (Phase::Gone, "gone"),
+        (Phase::Canceled, "canceled"),
         (Phase::Unconfirmed, "unconfirmed"),
     ];
     let ended = ended.map(|(phase, word)| match count(phase) {

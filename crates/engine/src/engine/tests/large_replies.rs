@@ -35,7 +35,7 @@ fn good(call: &Call) -> Value {
             .map_or(call.tasks[at].0.clone(), str::to_owned);
         let data = match call.kind {
             CallKind::Generate => json!({"id": id, "status": "starting"}),
-            CallKind::Status => json!({"id": id, "status": "completed"}),
+            CallKind::Status | CallKind::Cancel => json!({"id": id, "status": "completed"}),
             CallKind::Response => {
                 json!({"status": "completed", "output": ["https://x.example/a.png"]})
             }

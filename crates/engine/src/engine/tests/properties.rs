@@ -50,6 +50,7 @@ fn any_operation() -> impl Strategy<Value = Operation> {
             prop::sample::select(Phase::ALL.to_vec()),
             prop::sample::select(vec![
                 Action::Cancel,
+                Action::CancelAtService,
                 Action::Resubmit,
                 Action::Dismiss,
                 Action::StopWatching,
@@ -152,11 +153,13 @@ proptest! {
         seed: u64,
         faults in any_faults(),
         has_batch: bool,
+        has_cancel: bool,
         operations in prop::collection::vec(any_operation(), 1..40),
     ) {
         let mut world = World::new(seed);
         world.faults = faults;
         world.has_batch = has_batch;
+        world.has_cancel = has_cancel;
         world.latency = (5, 3_000);
         world.write = 500;
         for operation in operations {
@@ -179,6 +182,9 @@ proptest! {
             let known = task.state.id().is_some_and(|known| known.0 == *id);
             let asked = world.resubmits.contains_key(&job.key);
             prop_assert!(known || asked || task.state.phase() == Phase::Unconfirmed, "lost: {task:?}");
+            // A task is shown as canceled if and only if the service has canceled it.
+            let is_canceled = task.state.phase() == Phase::Canceled;
+            prop_assert!(!known || is_canceled == job.canceled.is_some(), "canceled: {task:?}");
         }
         // The stored records match the engine's.
         let stored = world.stored();

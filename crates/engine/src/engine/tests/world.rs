@@ -30,6 +30,10 @@ pub struct Job {
     pub key: TaskKey,
     pub done_at: Millis,
     pub fails: bool,
+    /// Whether its model can stop it.
+    pub can_be_canceled: bool,
+    /// When the service canceled it, in true time.
+    pub canceled: Option<Millis>,
 }
 
 struct InFlight {
@@ -57,6 +61,8 @@ pub struct World {
     pub jobs: BTreeMap<String, Job>,
     pub faults: Faults,
     pub has_batch: bool,
+    /// Whether the service can cancel tasks.
+    pub has_cancel: bool,
     /// The time for which the service remembers keys, if it supports them.
     pub key_lifetime: Option<Millis>,
     /// When the page receives the service's key support, in true time.
@@ -141,6 +147,7 @@ impl World {
             jobs: BTreeMap::new(),
             faults: Faults::default(),
             has_batch: true,
+            has_cancel: true,
             key_lifetime: None,
             key_support_at: None,
             list_failures: 0,

@@ -1,6 +1,6 @@
 use super::*;
-use crate::TaskState;
-use crate::task::{Account, BatchKey, BatchPlace, PollError, TaskKey};
+use crate::task::{Account, BatchKey, BatchPlace, CancelRequest, PollError, TaskKey};
+use crate::{Phase, TaskState};
 use atelier_contract::{ApiError, Input, StatusWord, TaskId};
 use proptest::prelude::*;
 use serde_json::{Map, json};
@@ -20,6 +20,7 @@ fn full() -> Value {
         "watching": false, "paused": true, "taken_back": true, "not_before": 3, "waits_since": 9, "retry_of": "j",
         "batch": {"batch": "b", "index": 4}, "varied": "o", "submitted": 5, "idempotency_key": "k", "accepted": 6, "finished": 7, "refreshed": 8,
         "favorites": [2, 0],
+        "cancel": {"since": 11, "refusal": "It can't."},
         "later": {"z": 1, "a": [null]}, "and_later": null
     })
 }
@@ -66,6 +67,7 @@ fn reads_records_of_the_first_version() {
         "finished",
         "refreshed",
         "favorites",
+        "cancel",
         "later",
         "and_later",
     ] {
@@ -80,6 +82,22 @@ fn reads_records_of_the_first_version() {
     assert_eq!(Task::from_value(value).unwrap(), task);
 }
 
+/// Earlier releases must be able to read a canceled task, as a failure.
+#[test]
+fn a_canceled_task_is_stored_as_a_failure() {
+    let stored = json!({"state": "failed", "id": "1", "message": "Canceled", "canceled": true});
+    let state = TaskState::Canceled {
+        id: TaskId("1".into()),
+    };
+    assert_eq!(json::encode(&state), stored);
+    assert_eq!(json::decode(stored), Some(state));
+    for (id, canceled) in [(json!("1"), json!(false)), (json!(null), json!(true))] {
+        let failed = json!({"state": "failed", "id": id, "message": "no", "canceled": canceled});
+        let state: TaskState = json::decode(failed).unwrap();
+        assert_eq!(state.phase(), Phase::Failed);
+    }
+}
+
 #[test]
 fn rejects_invalid_records() {
     for (pointer, odd) in [
@@ -92,6 +110,7 @@ fn rejects_invalid_records() {
         ("/trouble/error/kind", json!("new")),
         ("/watching", json!(null)),
         ("/batch/index", json!("4")),
+        ("/cancel/since", json!("11")),
     ] {
         let mut value = full();
         *value.pointer_mut(pointer).unwrap() = odd;
@@ -152,6 +171,7 @@ fn states() -> impl Strategy<Value = TaskState> {
             .prop_map(|(id, outputs)| TaskState::Ready { id, outputs }),
         (prop::option::of(id()), ".*").prop_map(|(id, message)| TaskState::Failed { id, message }),
         id().prop_map(|id| TaskState::Gone { id }),
+        id().prop_map(|id| TaskState::Canceled { id }),
     ]
 }
 
@@ -191,6 +211,7 @@ fn tasks() -> impl Strategy<Value = Task> {
         let ([key, address, uid, model_name], (created, switches), times, ..) = facts;
         let (.., [retry_of, idempotency_key], batch, trouble) = facts;
         let [not_before, submitted, accepted, finished] = times;
+        let refused_cancel = retry_of.clone();
         let input = json!({"model": {"category": uid, "subcategory": key}, "values": values});
         let mut task = Task::new(
             TaskKey(key),
@@ -215,6 +236,10 @@ fn tasks() -> impl Strategy<Value = Task> {
         });
         (task.submitted, task.accepted, task.finished) = (submitted, accepted, finished);
         task.idempotency_key = idempotency_key;
+        task.cancel = accepted.map(|since| CancelRequest {
+            since,
+            refusal: refused_cancel,
+        });
         task.extra = extra;
         task
     })

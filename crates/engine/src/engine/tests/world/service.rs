@@ -13,6 +13,7 @@ impl World {
             path::GENERATE_BATCH,
             path::STATUS_BATCH,
             path::RESPONSE_BATCH,
+            path::CANCEL_BATCH,
         ]
         .contains(&call.path);
         assert_eq!(batched, call.tasks.len() > 1);
@@ -50,7 +51,7 @@ impl World {
         if chance < limit {
             return Err(ApiError::from_status(500, None, None));
         }
-        if batched && !self.has_batch {
+        if (batched && !self.has_batch) || (call.kind == CallKind::Cancel && !self.has_cancel) {
             return Err(ApiError::from_status(404, None, None));
         }
         let body = if batched {
@@ -96,7 +97,7 @@ impl World {
                     // The entry has no id, or the id of another task.
                     let id = match kind {
                         CallKind::Generate => Value::Null,
-                        CallKind::Status | CallKind::Response => "other".into(),
+                        CallKind::Status | CallKind::Response | CallKind::Cancel => "other".into(),
                     };
                     let mut data = json!({"id": id});
                     if kind == CallKind::Status {
@@ -147,12 +148,15 @@ impl World {
             let (least, most) = self.work;
             let done_at = self.time + least + self.below(most - least + 1);
             let fails = self.below(10) == 0;
+            let can_be_canceled = self.below(4) > 0;
             self.jobs.insert(
                 id.clone(),
                 Job {
                     key: key.clone(),
                     done_at,
                     fails,
+                    can_be_canceled,
+                    canceled: None,
                 },
             );
             if let Some(honoured) = honoured {
@@ -167,10 +171,18 @@ impl World {
             );
         }
         let id = request["id"].as_str().unwrap();
-        let Some(job) = self.jobs.get(id) else {
+        let now = self.time;
+        let Some(job) = self.jobs.get_mut(id) else {
             return (404, json!({"success": false, "message": "no such task"}));
         };
-        let word = match (self.time >= job.done_at, job.fails) {
+        if kind == CallKind::Cancel && now < job.done_at && job.can_be_canceled {
+            job.canceled.get_or_insert(now);
+        }
+        if job.canceled.is_some() {
+            let data = json!({"id": id, "status": "failed", "error": "Canceled", "canceled": true});
+            return (200, json!({"success": true, "data": data}));
+        }
+        let word = match (now >= job.done_at, job.fails) {
             (false, _) => "processing",
             (true, false) => "completed",
             (true, true) => "failed",
@@ -180,6 +192,9 @@ impl World {
             data["error"] = json!({"message": "did not work"});
         } else if kind == CallKind::Response && word == "completed" {
             data["output"] = json!([format!("https://out.example/{id}.png")]);
+        }
+        if kind == CallKind::Cancel {
+            data["canceled"] = false.into();
         }
         (200, json!({"success": true, "data": data}))
     }
