@@ -3,6 +3,7 @@
 pub mod aspect_ratios;
 pub mod batches;
 pub mod cached_models;
+pub mod cancel;
 pub mod catalog;
 pub mod contexts;
 pub mod file_settings;

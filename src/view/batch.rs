@@ -3,6 +3,7 @@
 mod add_rows;
 mod arrows;
 mod aside_rows;
+pub mod cancel_rest;
 mod cell;
 mod composer;
 mod export;

@@ -17,6 +17,16 @@ pub fn to(selector: &str) -> bool {
     })
 }
 
+/// Presses the first element that matches a selector, unless it is hidden. It gets the focus.
+pub fn press(selector: &str) {
+    if to(selector)
+        && let Some(element) = document().active_element()
+        && let Some(element) = element.dyn_ref::<HtmlElement>()
+    {
+        element.click();
+    }
+}
+
 /// Focuses an element without scrolling to it.
 pub fn in_place(element: &HtmlElement) {
     let options = FocusOptions::new();

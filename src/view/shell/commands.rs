@@ -12,6 +12,7 @@ use crate::browser::frame::after_frame;
 use crate::browser::location;
 use crate::reactive::boxed::{dynamic, effect, handler, text};
 use crate::state::contexts::contexts;
+use crate::view::batch::cancel_rest;
 use crate::view::parts::glyph::Glyph;
 use crate::view::parts::into_view::into_view;
 use crate::view::parts::{dialog, focus_return};
@@ -67,6 +68,7 @@ pub fn Commands() -> impl IntoView {
             Act::OpenFile => shortcuts::open(navigation, OPEN_FILE),
             Act::UseTheme(theme) => theme.choose(contexts.theme),
             Act::Task(key, action) => actions::perform(contexts, &key, action),
+            Act::CancelTheRest => cancel_rest::press(),
         }
     });
     let press = move |event: KeyboardEvent| {

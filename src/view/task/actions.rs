@@ -16,6 +16,7 @@ use super::shown_output::ShownOutput;
 use super::{edit, favorite, more, refresh, save, use_in, vary};
 use crate::browser::{clock, press};
 use crate::reactive::boxed::{dynamic, handler, memo, when};
+use crate::state::cancel;
 use crate::view::parts::double_click_guard::DoubleClickGuard;
 use crate::view::parts::glyph::Glyph;
 
@@ -71,7 +72,7 @@ pub fn Actions(
             has_settings_link: has_refused_credentials(&task.state),
             can_retry: refused_input::may_succeed_unchanged(&task),
             can_run_again: task.state.phase() == Phase::Ready,
-            actions: Action::offered(&task),
+            actions: Action::offered_by(&task, cancel::is_offered(all, &task)),
         }
     });
     // The buttons don't change for a moment after a press: the second click of a double click on Resubmit must not hit
@@ -255,10 +256,26 @@ pub fn perform(all: Contexts, task: &TaskKey, action: Action) {
     }
     let on_its_page = untrack(|| all.navigation.route()) == Route::Task(task.clone());
     let known = all.runner.task(task);
-    // Cancel doesn't remove a resubmitted task, which becomes Unconfirmed again.
-    let stays = action == Action::Cancel && known.is_some_and(|it| it.read_untracked().resubmitted);
-    if on_its_page && !stays && matches!(action, Action::Remove | Action::Cancel | Action::Dismiss)
-    {
+    // The task may have been sent in the meantime.
+    let can_cancel = untrack(|| {
+        known
+            .as_ref()
+            .is_some_and(|it| cancel::is_offered(all, &it.read()))
+    });
+    let action = match action {
+        Action::Cancel if can_cancel => Action::CancelAtService,
+        action => action,
+    };
+    // Cancel removes a task that was not sent yet. A resubmitted one becomes Unconfirmed again.
+    let is_unsent = known.is_some_and(|task| {
+        let task = task.read_untracked();
+        task.state.phase() == Phase::Queued && !task.resubmitted
+    });
+    let removes = match action {
+        Action::Cancel | Action::CancelAtService => is_unsent,
+        action => action.removes(),
+    };
+    if on_its_page && removes {
         all.navigation.go("/tasks");
     }
     all.runner.act(task, action);

@@ -5,7 +5,7 @@ use atelier_engine::{Millis, Task, TaskKey, TaskState, duration};
 use atelier_studio::gallery::side_by_side::Shape;
 use atelier_studio::history;
 use atelier_studio::output::expected_output;
-use atelier_studio::task::progress;
+use atelier_studio::task::{cancel, progress};
 use leptos::prelude::*;
 
 use super::expected_shape;
@@ -64,6 +64,9 @@ pub(super) fn wait_line(task: &Task, now: Millis) -> Option<String> {
     }
     if let Some(trouble) = poll_error_text(task, now, &location::origin()) {
         return Some(trouble.message);
+    }
+    if let Some(message) = cancel::user_message(task) {
+        return Some(message);
     }
     if !task.watching {
         return Some("Hidden. It may keep running at the service.".into());

@@ -18,6 +18,7 @@ use super::state::{Explained, StateLine, StatePill, wait_line};
 use super::{edit, more, name, vary};
 use crate::browser::clock;
 use crate::reactive::boxed::{derived, dynamic, handler, memo, text, when};
+use crate::state::cancel;
 use crate::state::contexts::{Contexts, contexts};
 use crate::view::lightbox::shown;
 use crate::view::parts::glyph::Glyph;
@@ -154,13 +155,15 @@ fn item(place: &OutputSlot, n: usize, total: usize, again: Again, shape: Shape) 
     let output = place.task.output(position);
     let (label, kind) = task.with_untracked(|task| (name(task), task.output_kind("")));
     let since = clock::now();
+    let all = contexts();
     let state = memo({
         let task = task.clone();
         move || {
             let task = task.read();
             let url = task.outputs().get(position).cloned();
             // A change of the offered actions rebuilds the item.
-            (Action::offered(&task), task.state.phase(), url)
+            let offered = Action::offered_by(&task, cancel::is_offered(all, &task));
+            (offered, task.state.phase(), url)
         }
     });
     let content = {
@@ -220,7 +223,8 @@ fn action_buttons(task: &Task) -> AnyView {
         }
         .into_any()
     };
-    let offered = Action::offered(task).into_iter();
+    let can_cancel = untrack(|| cancel::is_offered(all, task));
+    let offered = Action::offered_by(task, can_cancel).into_iter();
     offered.map(button).collect_view().into_any()
 }
 

@@ -88,7 +88,7 @@ pub fn BatchRow(
             runner.track_phases();
             runner.with_tasks_of(&tasks, |tasks| {
                 // The reasons include those of tasks whose inputs must be changed before a retry.
-                let failed = || tasks.iter().filter(|task| task.can_retry());
+                let failed = || tasks.iter().filter(|task| task.has_failed());
                 let again = failed().filter(|task| refused_input::may_succeed_unchanged(task));
                 let reason = |task: &&Task| words::explain(task).map(|it| it.what);
                 let reasons = failed().map(|task| reason(task).unwrap_or_default());

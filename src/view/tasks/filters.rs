@@ -15,7 +15,7 @@ use crate::view::parts::glyph::Glyph;
 use crate::view::parts::search_field::search_field;
 
 /// The states as users group them: the value in the URL, the label, and the phases.
-const STATES: [(&str, &str, &[Phase]); 4] = [
+const STATES: [(&str, &str, &[Phase]); 5] = [
     (
         "active",
         "Under way",
@@ -28,6 +28,7 @@ const STATES: [(&str, &str, &[Phase]); 4] = [
     ),
     ("completed", "Completed", &[Phase::Ready]),
     ("failed", "Failed", &[Phase::Failed, Phase::Gone]),
+    ("canceled", "Canceled", &[Phase::Canceled]),
     ("unconfirmed", "Unconfirmed", &[Phase::Unconfirmed]),
 ];
 
@@ -108,7 +109,7 @@ fn state_chip(navigation: Navigation, found: Memo<Found>, at: Option<usize>) -> 
         Some(at) => (Some(STATES[at].0), STATES[at].1),
         None => (None, "All"),
     };
-    let is_rare = at.is_some_and(|at| STATES[at].2.contains(&Phase::Unconfirmed));
+    let is_rare = at.is_some_and(|at| matches!(STATES[at].0, "canceled" | "unconfirmed"));
     let count = memo(move || {
         let found = found.read();
         let phases = found.phases.iter();

@@ -1,5 +1,5 @@
 use crate::state::contexts::contexts;
-use atelier_engine::TaskKey;
+use atelier_engine::{Phase, TaskKey};
 use atelier_studio::form::refused_input;
 use atelier_studio::navigation::route::Route;
 use leptos::prelude::*;
@@ -49,7 +49,10 @@ pub fn TaskRow(
     let reason = text({
         let task = task.clone();
         move || {
-            let explanation = words::explain(&task.read());
+            let task = task.read();
+            // The state says the same.
+            let is_canceled = task.state.phase() == Phase::Canceled;
+            let explanation = words::explain(&task).filter(|_| !is_canceled);
             explanation.map_or_else(String::new, |it| it.what)
         }
     });

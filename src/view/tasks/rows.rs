@@ -184,9 +184,9 @@ fn is_explained(all: Contexts, batch: &BatchKey, tasks: &[TaskKey]) -> bool {
     let first = first.read_untracked();
     let name = Batches::new(all).name(batch);
     let name = name.unwrap_or_else(|| first.model_name.clone());
-    first.can_retry()
+    first.has_failed()
         || tasks.any(|task| {
             let task = task.read_untracked();
-            task.can_retry() || has_unnamed_differences(&name, &first, &task)
+            task.has_failed() || has_unnamed_differences(&name, &first, &task)
         })
 }

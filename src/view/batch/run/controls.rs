@@ -20,6 +20,7 @@ use crate::reactive::boxed::{dynamic, effect, handler, memo, text, when};
 use crate::runner::Runner;
 use crate::state::batches::Batches;
 use crate::state::contexts::contexts;
+use crate::view::batch::cancel_rest::cancel_rest;
 use crate::view::batch::composer::Composer;
 use crate::view::parts::confirm::ConfirmButton;
 use crate::view::parts::double_click_guard::DoubleClickGuard;
@@ -49,7 +50,8 @@ pub fn controls(
     });
     view! {
         <div class="row run-controls">
-            {sending(has_table, batch.key.clone(), summary)} {retry(summary, answer)}
+            {sending(has_table, batch.key.clone(), summary)} {cancel_rest(batch.clone(), answer)}
+            {retry(summary, answer)}
             {unconfirmed(summary, answer)}
             {composer.map(|composer| put_back(composer, batch.clone(), summary))}
             {explore(batch.clone(), has_failed)}

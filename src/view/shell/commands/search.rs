@@ -15,9 +15,11 @@ use leptos::prelude::*;
 
 use crate::reactive::boxed::{effect, memo};
 use crate::state::batches::Batches;
+use crate::state::cancel;
 use crate::state::catalog::Load;
 use crate::state::contexts::Contexts;
 use crate::state::theme::Theme;
+use crate::view::batch::cancel_rest::{CANCEL_THE_REST, to_cancel};
 use crate::view::model::mode::Mode;
 use crate::view::task::edit;
 
@@ -41,6 +43,8 @@ pub enum Act {
     UseTheme(Theme),
     /// An action that a task offers on its page.
     Task(TaskKey, Action),
+    /// Cancels the items of the batch on this page that have not ended.
+    CancelTheRest,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -173,10 +177,21 @@ fn on_this_page(contexts: Contexts) -> Vec<Command> {
                     Action::Refetch | Action::AskAgain | Action::Resubmit
                 )
             };
-            let offered = Action::offered(&task).into_iter();
+            let can_cancel = cancel::is_offered(contexts, &task);
+            let offered = Action::offered_by(&task, can_cancel).into_iter();
             let offered = offered.filter(|action| !is_left_out(action));
-            let offered = offered.map(|action| act(action.label(), Act::Task(key.clone(), action)));
+            let label = |action| match action {
+                Action::Cancel | Action::CancelAtService => "Cancel task",
+                action => action.label(),
+            };
+            let offered = offered.map(|action| act(label(action), Act::Task(key.clone(), action)));
             [edit].into_iter().chain(offered).collect()
+        }
+        Route::Batch(key) => {
+            let batch = Batches::new(contexts).find(&key);
+            let can_cancel = batch.is_some_and(|batch| !to_cancel(contexts, &batch).is_empty());
+            let cancel = can_cancel.then(|| act(CANCEL_THE_REST, Act::CancelTheRest));
+            cancel.into_iter().collect()
         }
         _ => Vec::new(),
     }

@@ -1,0 +1,78 @@
+//! Cancels the items of a batch that have not ended, at services that can do that.
+
+use std::sync::Arc;
+
+use atelier_engine::{Action, Task, TaskKey};
+use atelier_studio::batch::{Batch, cancel_rest};
+use leptos::prelude::*;
+
+use crate::browser::frame::after_frame;
+use crate::reactive::boxed::{handler, memo, text, when};
+use crate::state::batches::Batches;
+use crate::state::cancel;
+use crate::state::contexts::{Contexts, contexts};
+use crate::view::parts::focus;
+use crate::view::parts::question::Question;
+use crate::view::parts::status_note::StatusNote;
+
+pub const CANCEL_THE_REST: &str = "Cancel the rest";
+
+/// Returns the tasks of a batch that can be canceled; tracked.
+pub fn to_cancel(all: Contexts, batch: &Batch) -> Vec<TaskKey> {
+    all.runner.track_labels();
+    all.runner.with_tasks(|tasks| {
+        let items = batch.items(tasks.iter().copied());
+        let rest = items.to_cancel().into_iter();
+        let rest = rest.filter(|task| cancel::is_offered(all, task));
+        rest.map(|task| task.key.clone()).collect()
+    })
+}
+
+/// Presses the button on the page of a batch.
+pub fn press() {
+    after_frame(|| focus::press(".cancel-rest"));
+}
+
+/// The button. Asks first if many items would be canceled. `answer`: the message after it was pressed.
+pub fn cancel_rest(batch: Arc<Batch>, answer: StatusNote) -> AnyView {
+    let all = contexts();
+    let rest = memo(move || {
+        let record = Batches::new(all).find(&batch.key);
+        to_cancel(all, record.as_ref().unwrap_or(&batch))
+    });
+    let asked = move |keys: &[TaskKey]| {
+        all.runner
+            .with_tasks_of(keys, |tasks: &[&Task]| cancel_rest::question(tasks))
+    };
+    let dialog = Question::default();
+    let cancel = move || {
+        let count = all
+            .runner
+            .act_on_all(&rest.get_untracked(), Action::CancelAtService);
+        if count > 0 {
+            answer.say(cancel_rest::user_message(count));
+        }
+        focus::when_lost(|| {
+            focus::to_without_scrolling(".run h2");
+        });
+    };
+    let press = move |_| match asked(&rest.read_untracked()) {
+        Some(_) => dialog.ask(),
+        None => cancel(),
+    };
+    // While the dialog is open, items may end.
+    let question =
+        text(move || asked(&rest.read()).unwrap_or_else(|| "Cancel the last items?".into()));
+    view! {
+        <button
+            class="button cancel-rest"
+            type="button"
+            hidden=when(move || rest.read().is_empty())
+            on:click=handler(press)
+        >
+            {CANCEL_THE_REST}
+        </button>
+        {dialog.view(CANCEL_THE_REST, question, "Keep", "Cancel them", "danger", Callback::new(move |()| cancel()))}
+    }
+    .into_any()
+}
