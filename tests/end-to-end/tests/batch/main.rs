@@ -2,6 +2,7 @@
 //! as a whole, and a thousand items are displayed as smoothly as twenty.
 
 mod archive;
+mod cancel;
 mod composing;
 mod edit_again;
 mod exploring;

@@ -1,6 +1,7 @@
 //! Tests that no submitted task is lost or paid for twice, and that no call is made before the time in `Retry-After`,
 //! while the page, the network and the service fail in various ways.
 
+mod cancel;
 mod everything;
 mod failures;
 mod handover;
