@@ -147,8 +147,9 @@ async fn a_refused_request_is_shown_and_can_be_repeated() {
     run_until_settled(name, &SLOW, async |studio| {
         let browser = studio.browser;
         start(studio, "refused").await?;
-        show_task(studio, "refused").await?;
         for status in [404, 405, 501] {
+            // Another press on the same page would count as the second click of a double click.
+            show_task(studio, "refused").await?;
             let error = Fault::Status {
                 status,
                 retry_after: None,
@@ -166,8 +167,8 @@ async fn a_refused_request_is_shown_and_can_be_repeated() {
             browser
                 .wait_for_text("The task continues.", TIMEOUT)
                 .await?;
-            browser.find(&by("button", "Cancel")).await?;
         }
+        show_task(studio, "refused").await?;
         press_cancel(studio).await?;
         studio.show_tasks().await?;
         studio.wait_for_states(&[("refused", "Canceled")]).await
