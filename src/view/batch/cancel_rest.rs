@@ -1,8 +1,9 @@
 //! Cancels the items of a batch that have not ended, at services that can do that.
 
+use std::cell::Cell;
 use std::sync::Arc;
 
-use atelier_engine::{Action, Task, TaskKey};
+use atelier_engine::{Action, TaskKey};
 use atelier_studio::batch::{Batch, cancel_rest};
 use leptos::prelude::*;
 
@@ -28,9 +29,18 @@ pub fn to_cancel(all: Contexts, batch: &Batch) -> Vec<TaskKey> {
     })
 }
 
-/// Presses the button on the page of a batch.
+thread_local! {
+    /// Whether the next press of the button asks, however few items there are.
+    static ASKS: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Presses the button on the page of a batch. Always asks, because the command may have been selected by default.
 pub fn press() {
-    after_frame(|| focus::press(".cancel-rest"));
+    after_frame(|| {
+        ASKS.set(true);
+        focus::press(".cancel-rest");
+        ASKS.set(false);
+    });
 }
 
 /// The button. Asks first if many items would be canceled. `answer`: the message after it was pressed.
@@ -40,10 +50,6 @@ pub fn cancel_rest(batch: Arc<Batch>, answer: StatusNote) -> AnyView {
         let record = Batches::new(all).find(&batch.key);
         to_cancel(all, record.as_ref().unwrap_or(&batch))
     });
-    let asked = move |keys: &[TaskKey]| {
-        all.runner
-            .with_tasks_of(keys, |tasks: &[&Task]| cancel_rest::question(tasks))
-    };
     let dialog = Question::default();
     let cancel = move || {
         let count = all
@@ -56,13 +62,17 @@ pub fn cancel_rest(batch: Arc<Batch>, answer: StatusNote) -> AnyView {
             focus::to_without_scrolling(".run h2");
         });
     };
-    let press = move |_| match asked(&rest.read_untracked()) {
-        Some(_) => dialog.ask(),
-        None => cancel(),
+    let press = move |_| {
+        let needs_question = cancel_rest::needs_question(rest.read_untracked().len());
+        match ASKS.get() || needs_question {
+            true => dialog.ask(),
+            false => cancel(),
+        }
     };
-    // While the dialog is open, items may end.
-    let question =
-        text(move || asked(&rest.read()).unwrap_or_else(|| "Cancel the last items?".into()));
+    let question = text(move || {
+        all.runner
+            .with_tasks_of(&rest.read(), cancel_rest::question)
+    });
     view! {
         <button
             class="button cancel-rest"

@@ -7,8 +7,13 @@ use crate::text::plural::counted;
 /// The number of items that are canceled without a question.
 const MAX_UNASKED: usize = 3;
 
-/// Returns the question before these tasks are canceled; `None` if they are so few that it is not needed.
-pub fn question(tasks: &[&Task]) -> Option<String> {
+/// Whether to ask before this many tasks are canceled.
+pub fn needs_question(count: usize) -> bool {
+    count > MAX_UNASKED
+}
+
+/// Returns the question before these tasks are canceled.
+pub fn question(tasks: &[&Task]) -> String {
     let count = tasks.len();
     let is_unsent = |task: &&&Task| task.state.phase() == Phase::Queued;
     let unsent = tasks.iter().filter(is_unsent).count();
@@ -20,7 +25,7 @@ pub fn question(tasks: &[&Task]) -> Option<String> {
     if unsent < count {
         question.push_str(" The service may bill those that it has started.");
     }
-    (count > MAX_UNASKED).then_some(question)
+    question
 }
 
 /// Returns the message after this many items were canceled.
@@ -34,7 +39,7 @@ mod tests {
     use crate::batch::tests::{queued, task};
     use serde_json::json;
 
-    fn asked(unsent: usize, running: usize) -> Option<String> {
+    fn asked(unsent: usize, running: usize) -> String {
         let state = |is_unsent| match is_unsent {
             true => queued(),
             false => json!({"state": "running", "id": "t", "word": "processing"}),
@@ -47,17 +52,17 @@ mod tests {
 
     #[test]
     fn asks_before_more_than_a_few_items_are_canceled() {
-        assert_eq!(asked(2, 1), None);
-        assert!(asked(2, 2).is_some());
+        assert!(!needs_question(3));
+        assert!(needs_question(4));
     }
 
     #[test]
     fn the_question_reports_what_is_lost_and_what_may_be_billed() {
         let unsent = "Cancel 4 items? 4 items not sent yet will be removed.";
-        assert_eq!(asked(4, 0).as_deref(), Some(unsent));
+        assert_eq!(asked(4, 0), unsent);
         let running = "Cancel 4 items? The service may bill those that it has started.";
-        assert_eq!(asked(0, 4).as_deref(), Some(running));
+        assert_eq!(asked(0, 4), running);
         let both = "Cancel 5 items? 1 item not sent yet will be removed. The service may bill those that it has started.";
-        assert_eq!(asked(1, 4).as_deref(), Some(both));
+        assert_eq!(asked(1, 4), both);
     }
 }
