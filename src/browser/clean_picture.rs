@@ -43,6 +43,15 @@ pub async fn clean(file: &Blob) -> Result<Cleaned, JsValue> {
     }
 }
 
+/// Whether a file carries Content Credentials.
+pub async fn has_credentials(file: &Blob) -> bool {
+    let Ok(bytes) = JsFuture::from(file.array_buffer()).await else {
+        return false;
+    };
+    let bytes = Uint8Array::new(&bytes).to_vec();
+    metadata::plan(&bytes) == Plan::KeepCredentials
+}
+
 /// Returns the first bytes of a file.
 pub async fn head(file: &Blob, length: usize) -> Option<Vec<u8>> {
     let start = file.slice_with_f64_and_f64(0.0, length as f64).ok()?;

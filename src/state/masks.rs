@@ -6,6 +6,7 @@ use std::rc::Rc;
 use atelier_contract::ModelId;
 use atelier_studio::form::upload::LocalFile;
 use atelier_studio::mask::bitmap::Bitmap;
+use atelier_studio::mask::pictures::MaskPictures;
 use atelier_studio::mask::png::White;
 use leptos::prelude::*;
 
@@ -15,6 +16,9 @@ use crate::state::uploads::{self, FieldKey};
 
 /// The maximum number of masks in memory. One of a picture with 64 megapixels has 8 MB.
 const MAX_DRAWN: usize = 8;
+
+/// The key in `localStorage` of the pictures of masks.
+const PICTURES: &str = "atelier.mask-pictures";
 
 /// A request to draw a mask.
 #[derive(Clone)]
@@ -108,14 +112,38 @@ pub fn remember_file(request: &Request, file: &LocalFile) {
     STORE.with_borrow_mut(|store| store.files.push((key, file.clone(), picture)));
 }
 
-/// Returns the URL of the picture over which the mask at a URL was drawn in this visit.
+/// Returns the URL of the picture over which the mask at a URL was drawn in this browser.
 pub fn picture_of(key: &FieldKey, mask: &str) -> Option<String> {
+    let of_visit = of_visit(key, mask);
+    of_visit.or_else(|| stored_pictures().find(key, mask).map(str::to_owned))
+}
+
+/// Stores which picture the mask at a URL belongs to, if the mask was drawn in this visit.
+pub fn store_picture(key: &FieldKey, mask: &str) {
+    let Some(picture) = of_visit(key, mask) else {
+        return;
+    };
+    let mut pictures = stored_pictures();
+    if pictures.find(key, mask) != Some(picture.as_str()) {
+        pictures.add(key, mask, &picture);
+        // A browser that refuses storage gives no warning after a reload.
+        LocalStore::Browser.write(PICTURES, &pictures.to_text());
+    }
+}
+
+fn of_visit(key: &FieldKey, mask: &str) -> Option<String> {
     let file = uploads::file(mask)?;
     STORE.with_borrow(|store| {
         let mut files = store.files.iter();
         let found = files.rfind(|(of, it, _)| of == key && *it == file);
         found.map(|(.., picture)| picture.clone())
     })
+}
+
+fn stored_pictures() -> MaskPictures {
+    let text = LocalStore::Browser.read(PICTURES);
+    text.map(|text| MaskPictures::from_text(&text))
+        .unwrap_or_default()
 }
 
 /// Returns the mask of this size that was drawn last for a field over a picture.

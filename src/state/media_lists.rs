@@ -3,6 +3,7 @@
 
 use std::cell::RefCell;
 
+use atelier_contract::ModelId;
 use atelier_studio::form::media_list::MediaList;
 use leptos::prelude::*;
 
@@ -29,5 +30,16 @@ pub fn of_field(key: &FieldKey) -> (ListState, bool) {
         let state = ListState::default();
         lists.push((key.clone(), state.clone()));
         (state, true)
+    })
+}
+
+/// Returns the lists of a model's form, with their parameters; not tracked.
+pub fn of_form(address: &str, model: &ModelId) -> Vec<(String, MediaList)> {
+    LISTS.with_borrow(|lists| {
+        let is_of_form =
+            |(key, _): &&(FieldKey, ListState)| key.address == address && key.model == *model;
+        let found = lists.iter().filter(is_of_form);
+        let found = found.map(|(key, state)| (key.parameter.clone(), state.list.get_untracked()));
+        found.collect()
     })
 }

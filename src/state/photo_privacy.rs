@@ -1,7 +1,7 @@
 //! Removes location and camera data from pictures before they are sent, unless the user keeps them.
 
-use atelier_studio::form::upload::metadata;
 use atelier_studio::form::upload::unreadable::{self, unreadable};
+use atelier_studio::form::upload::{acceptance, metadata};
 use web_sys::Blob;
 
 use crate::browser::clean_picture::{self, Cleaned};
@@ -34,7 +34,7 @@ pub struct Prepared {
 ///
 /// # Errors
 ///
-/// A sentence for the user: browsers can't read the format, or the data can't be removed.
+/// A sentence for the user: the file can't be read, browsers can't read its format, or the data can't be removed.
 pub async fn prepare(
     name: &str,
     content: &Blob,
@@ -42,7 +42,8 @@ pub async fn prepare(
     keeps_metadata: bool,
 ) -> Result<Prepared, String> {
     let head = clean_picture::head(content, unreadable::HEAD).await;
-    let format = head.as_deref().and_then(unreadable);
+    let head = head.ok_or_else(|| acceptance::unreadable_file(name))?;
+    let format = unreadable(&head);
     if let Some(refusal) = format.and_then(|format| format.refusal(name, types)) {
         return Err(refusal);
     }

@@ -4,7 +4,9 @@
 mod backup;
 mod copy;
 mod known;
+mod remembered;
 mod sending;
+mod wait;
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -12,6 +14,7 @@ use std::rc::Rc;
 use atelier_contract::{Draft, Entry, Media, ModelId, Uploaded};
 use atelier_studio::form::upload::LocalFile;
 use atelier_studio::form::upload::acceptance::{self, Support};
+use atelier_studio::form::upload::metadata;
 use atelier_studio::form::upload::pending::FormUpload;
 use atelier_studio::form::upload::state::{UploadEvent, UploadState};
 use futures::future::AbortHandle;
@@ -25,9 +28,13 @@ use backup::Backup;
 use sending::send;
 
 pub use atelier_studio::form::upload::stored::FieldKey;
-pub use backup::{adopt_for, is_restoring, restore, restored};
+pub use backup::{adopt_for, is_restoring, restore};
 pub use copy::embed;
-pub use known::{check, check_again, checks, description, file, renew_expired};
+pub use known::{
+    check, check_again, check_use, checks, content_at, description, file, is_lost, is_own,
+    renew_expired,
+};
+pub use wait::{Moment, known_support, mark_automatic, moment, note_delivered, replace_form};
 
 /// The upload of a field.
 #[derive(Debug, Clone, PartialEq)]
@@ -62,8 +69,13 @@ struct Content {
     abort: Option<AbortHandle>,
     /// `None` if the service accepts no uploads, and for the items of lists.
     backup: Option<Rc<Backup>>,
-    /// Whether `sending` has removed what must not be sent.
-    is_prepared: bool,
+    /// What is sent instead of a picture, once it is known.
+    prepared: Option<Prepared>,
+}
+
+/// A picture that was prepared for sending.
+struct Prepared {
+    blob: Blob,
     /// Whether location and camera data were kept.
     keeps_metadata: bool,
 }
@@ -124,6 +136,7 @@ pub fn of_form(address: &str, model: &ModelId) -> Vec<FormUpload> {
         name: upload.file.name.clone(),
         state: upload.state.clone(),
         is_in_list: upload.key.item.is_some(),
+        is_automatic: upload.is_renewed || wait::is_automatic(upload.id),
     };
     uploads.iter().filter(of_form).map(form_upload).collect()
 }
@@ -208,8 +221,7 @@ fn start_with(
             blob: Some(content),
             abort: None,
             backup,
-            is_prepared: false,
-            keeps_metadata: false,
+            prepared: None,
         });
     }
     if is_waiting {
@@ -219,6 +231,11 @@ fn start_with(
 
 /// Shows a message at a field, in place of an upload. A running upload is not replaced.
 pub fn refuse(key: FieldKey, media: Media, before: Option<Entry>, message: String) {
+    refuse_file(key, media, before, String::new(), message);
+}
+
+/// Does the same for a file of this name.
+fn refuse_file(key: FieldKey, media: Media, before: Option<Entry>, name: String, message: String) {
     let earlier = untrack(|| of_field(&key));
     if let Some(running) = earlier.filter(|upload| upload.state.is_running()) {
         return signal().update(|uploads| {
@@ -229,7 +246,7 @@ pub fn refuse(key: FieldKey, media: Media, before: Option<Entry>, message: Strin
         });
     }
     let file = LocalFile {
-        name: String::new(),
+        name,
         media_type: String::new(),
         bytes: 0,
         last_modified: None,
@@ -381,12 +398,11 @@ fn backup_of(id: u32) -> Option<Rc<Backup>> {
     with_content(id, |content| content.backup.clone()).flatten()
 }
 
-/// Adds a sentence to the message about the choice of the file.
-fn add_note(id: u32, sentence: &str) {
+/// Shows what happened to location and camera data next to the message about the choice of the file.
+fn set_privacy_note(id: u32, sentence: &str) {
     signal().update(|uploads| {
         if let Some(upload) = uploads.iter_mut().find(|upload| upload.id == id) {
-            let note = format!("{} {sentence}", upload.note);
-            upload.note = note.trim().to_owned();
+            upload.note = metadata::with_note(&upload.note, sentence);
         }
     });
 }

@@ -10,6 +10,7 @@ mod export;
 mod grid;
 mod item;
 mod keeping;
+mod lost_files;
 mod made;
 mod manifest_viewer;
 pub mod page;

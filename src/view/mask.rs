@@ -9,29 +9,26 @@ use atelier_contract::output::OutputKind;
 use atelier_studio::form::upload::LocalFile;
 use atelier_studio::mask::png::White;
 use atelier_studio::mask::words;
-use leptos::html::Dialog;
 use leptos::prelude::*;
-use web_sys::{Event, HtmlImageElement, KeyboardEvent};
+use web_sys::{HtmlImageElement, KeyboardEvent};
 
 use self::board::Board;
 use crate::browser::chosen::ChosenFile;
 use crate::browser::{lifecycle, mask_file};
-use crate::reactive::boxed::{handler, spawn, text, when};
+use crate::reactive::boxed::{spawn, text, when};
 use crate::state::masks::{self, Request};
 use crate::view::parts::media::MediaView;
+use crate::view::parts::picture_dialog::{self, PictureDialog};
 use crate::view::parts::question::Question;
-use crate::view::parts::{dialog, focus_return};
+
+const HEADING_ID: &str = "mask-heading";
 
 /// The dialog in which a mask is drawn. `state::masks` opens it.
 #[component]
 pub fn MaskDialog() -> impl IntoView {
-    let element = NodeRef::<Dialog>::new();
     let is_open = when(masks::is_open);
-    dialog::follow(element, is_open);
-    focus_return::follow(is_open);
     let board = StoredValue::new(None::<Board>);
     let question = Question::default();
-    let discard = Callback::new(|()| masks::close());
     let leave = move || {
         let board = board.get_value();
         match board {
@@ -48,36 +45,24 @@ pub fn MaskDialog() -> impl IntoView {
         }
         None => ().into_any(),
     };
-    // Chromium closes a dialog at the second Esc without asking.
-    let closed = |_: Event| masks::interrupt();
-    view! {
-        <dialog
-            class="picture-dialog"
-            node_ref=element
-            aria-labelledby="mask-heading"
-            on:cancel=handler(move |event: Event| {
-                event.prevent_default();
-                leave();
-            })
-            on:close=handler(closed)
-            on:keydown=handler(move |event: KeyboardEvent| {
-                if let Some(board) = board.get_value() {
-                    tools::key(board, &event);
-                }
-            })
-        >
-            {dialog::contents(is_open, contents)}
-        </dialog>
-        {question
-            .view(
-                "Discard the changes?",
-                text(|| "The mask was changed since the dialog was opened.".to_owned()),
-                "Keep drawing",
-                "Discard",
-                "danger",
-                discard,
-            )}
-    }
+    let key = move |event: KeyboardEvent| {
+        if let Some(board) = board.get_value() {
+            tools::key(board, &event);
+        }
+    };
+    let dialog = PictureDialog {
+        is_open,
+        heading_id: HEADING_ID,
+        question,
+        question_texts: [
+            "Discard the changes?",
+            "The mask was changed since the dialog was opened.",
+            "Keep drawing",
+        ],
+        close: masks::close,
+        interrupt: masks::interrupt,
+    };
+    picture_dialog::view(dialog, leave, key, contents)
 }
 
 /// Remembers the mask if the dialog is closed without a decision, because its page was left.
@@ -152,10 +137,7 @@ fn content(board: Board, request: Request, leave: impl Fn() + Copy + 'static) ->
         masks::set_white(&model, chosen);
     };
     view! {
-        <header class="row">
-            <h2 id="mask-heading">"Mask"</h2>
-            <p class="hint" role="status" prop:textContent=board.status></p>
-        </header>
+        {picture_dialog::head(HEADING_ID, "Mask", board.status)}
         {tools::tools(board)}
         <div
             class="picture-stage"
@@ -182,15 +164,7 @@ fn content(board: Board, request: Request, leave: impl Fn() + Copy + 'static) ->
             {words::KEYS}
         </p>
         {tools::meaning(white, choose_white)}
-        <div class="row dialog-foot">
-            <p class="problem" role="alert" prop:textContent=problem></p>
-            <button class="button" type="button" on:click=handler(move |_| leave())>
-                "Cancel"
-            </button>
-            <button class="button primary" type="button" on:click=handler(move |_| done())>
-                "Done"
-            </button>
-        </div>
+        {picture_dialog::foot(problem, leave, done)}
     }
     .into_any()
 }

@@ -5,20 +5,21 @@ mod tools;
 
 use std::rc::Rc;
 
-use atelier_studio::form::upload::LocalFile;
+use atelier_studio::form::upload::{LocalFile, metadata};
 use atelier_studio::picture_edit::edit::{self, Edit};
 use atelier_studio::picture_edit::ratio;
-use leptos::html::{Canvas, Dialog};
+use leptos::html::Canvas;
 use leptos::prelude::*;
-use web_sys::{Blob, Event};
+use web_sys::Blob;
 
 use crate::browser::chosen::ChosenFile;
 use crate::browser::picture_canvas::{self, Decoded};
-use crate::browser::{http, lifecycle};
-use crate::reactive::boxed::{handler, spawn, text, when};
+use crate::browser::{clean_picture, http, lifecycle};
+use crate::reactive::boxed::{spawn, text, when};
 use crate::state::picture_edits::{self, Request};
+use crate::state::uploads;
+use crate::view::parts::picture_dialog::{self, PictureDialog};
 use crate::view::parts::question::Question;
-use crate::view::parts::{dialog, focus_return};
 
 /// The edits of the open picture.
 #[derive(Clone, Copy)]
@@ -31,6 +32,8 @@ pub struct Editor {
     ratio: RwSignal<Option<f64>>,
     status: RwSignal<String>,
     problem: RwSignal<String>,
+    /// Whether the file of the original carries Content Credentials.
+    has_credentials: RwSignal<bool>,
     picture: StoredValue<Option<Rc<Decoded>>, LocalStorage>,
     /// The file of the original.
     file: StoredValue<Option<Blob>, LocalStorage>,
@@ -45,6 +48,7 @@ impl Editor {
             ratio: RwSignal::new(None),
             status: RwSignal::new("Loading the picture.".to_owned()),
             problem: RwSignal::new(String::new()),
+            has_credentials: RwSignal::new(false),
             picture: StoredValue::new_local(None),
             file: StoredValue::new_local(None),
             canvas: NodeRef::new(),
@@ -103,8 +107,17 @@ impl Editor {
 
     /// Loads the picture of a request.
     async fn load(self, request: &Request) -> Option<()> {
-        let blob = http::get_blob(&request.original, u64::MAX).await.ok()?;
-        let picture = picture_canvas::decode(&blob).await.ok()?;
+        // The service may be unavailable, or not allow reading its files.
+        let stored = match uploads::content_at(&request.original) {
+            Some(blob) => decode(blob).await,
+            None => None,
+        };
+        let (blob, picture) = match stored {
+            Some(stored) => stored,
+            None => decode(http::get_blob(&request.original, u64::MAX).await.ok()?).await?,
+        };
+        let has_credentials = clean_picture::has_credentials(&blob).await;
+        self.has_credentials.try_set(has_credentials);
         let size = picture.size();
         let fits = |edit: &Edit| edit.original() == size;
         let opened = request.edit.filter(fits);
@@ -132,13 +145,18 @@ impl Editor {
     }
 }
 
+/// Returns a file with its picture, if the browser can read it.
+async fn decode(blob: Blob) -> Option<(Blob, Decoded)> {
+    let picture = picture_canvas::decode(&blob).await.ok()?;
+    Some((blob, picture))
+}
+
+const HEADING_ID: &str = "edit-heading";
+
 /// The dialog in which a picture is edited. `state::picture_edits` opens it.
 #[component]
 pub fn PictureEditor() -> impl IntoView {
-    let element = NodeRef::<Dialog>::new();
     let is_open = when(picture_edits::is_open);
-    dialog::follow(element, is_open);
-    focus_return::follow(is_open);
     let editor = StoredValue::new(None::<Editor>);
     let question = Question::default();
     let leave = move || match editor.get_value() {
@@ -153,30 +171,19 @@ pub fn PictureEditor() -> impl IntoView {
         }
         None => ().into_any(),
     };
-    view! {
-        <dialog
-            class="picture-dialog"
-            node_ref=element
-            aria-labelledby="edit-heading"
-            on:cancel=handler(move |event: Event| {
-                event.prevent_default();
-                leave();
-            })
-            // Chromium closes a dialog at the second Esc without asking.
-            on:close=handler(|_: Event| picture_edits::interrupt())
-        >
-            {dialog::contents(is_open, contents)}
-        </dialog>
-        {question
-            .view(
-                "Discard the edits?",
-                text(|| "The picture was edited since the dialog was opened.".to_owned()),
-                "Keep editing",
-                "Discard",
-                "danger",
-                Callback::new(|()| picture_edits::close()),
-            )}
-    }
+    let dialog = PictureDialog {
+        is_open,
+        heading_id: HEADING_ID,
+        question,
+        question_texts: [
+            "Discard the edits?",
+            "The picture was edited since the dialog was opened.",
+            "Keep editing",
+        ],
+        close: picture_edits::close,
+        interrupt: picture_edits::interrupt,
+    };
+    picture_dialog::view(dialog, leave, |_| {}, contents)
 }
 
 /// Remembers the edits if the dialog is closed without a decision, because its page was left.
@@ -239,21 +246,14 @@ fn content(editor: Editor, request: Request, leave: impl Fn() + Copy + 'static) 
         });
     };
     view! {
-        <header class="row">
-            <h2 id="edit-heading">"Edit picture"</h2>
-            <p class="hint" role="status" prop:textContent=editor.status></p>
-        </header>
+        {picture_dialog::head(HEADING_ID, "Edit picture", editor.status)}
         {tools::tools(editor, choices)}
         {frame::frame(editor)}
-        <div class="row dialog-foot">
-            <p class="problem" role="alert" prop:textContent=editor.problem></p>
-            <button class="button" type="button" on:click=handler(move |_| leave())>
-                "Cancel"
-            </button>
-            <button class="button primary" type="button" on:click=handler(move |_| done())>
-                "Done"
-            </button>
-        </div>
+        <p class="hint" role="status" prop:textContent=text(move || match editor.has_credentials.get() {
+            true => metadata::CREDENTIALS_OF_EDITED.to_owned(),
+            false => String::new(),
+        })></p>
+        {picture_dialog::foot(editor.problem, leave, done)}
     }
     .into_any()
 }

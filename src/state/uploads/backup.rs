@@ -10,9 +10,9 @@ use std::rc::Rc;
 
 use atelier_contract::{ModelId, Uploaded};
 use atelier_engine::Millis;
-use atelier_studio::form::upload::acceptance;
 use atelier_studio::form::upload::state::UploadState;
 use atelier_studio::form::upload::stored::{self, StoredUpload};
+use atelier_studio::form::upload::{acceptance, expiry};
 use futures::future::select;
 use futures::lock::Mutex;
 use gloo_events::EventListener;
@@ -22,14 +22,14 @@ use web_sys::Blob;
 
 use super::sending::send;
 use super::{
-    Content, Upload, add, add_content, backup_of, known, of_field, remove, signal, support,
+    Content, Upload, add, add_content, backup_of, known, of_field, refuse, remembered, remove,
+    signal, support, wait,
 };
 use crate::browser::local::LocalStore;
 use crate::browser::storage::uploads as storage;
 use crate::browser::tabs::locks::{self, Lock};
 use crate::browser::{clock, lifecycle, random};
 use crate::reactive::boxed::{effect, memo, spawn};
-use crate::reactive::until::until;
 use crate::state::contexts::Contexts;
 
 /// The stored copy of an upload.
@@ -171,11 +171,6 @@ pub fn is_restoring() -> bool {
     RESTORING.with(Clone::clone).get() > 0
 }
 
-/// Waits until [`is_restoring`] returns `false`.
-pub async fn restored() {
-    until(|| (!is_restoring()).then_some(())).await;
-}
-
 /// Continues the uploads of this tab from before a reload, and asks before the page is closed while an upload is not stored.
 /// Lives as long as the current owner.
 pub fn restore(all: Contexts) {
@@ -260,8 +255,19 @@ async fn adopt(all: Contexts, key: String, is_own: bool) {
     }
     let backup = Backup::new(key, stored.at, own_tab(), stored.uid.clone());
     backup.is_stored.set(true);
+    if wait::is_replaced_since(&stored.field.model, stored.at) {
+        return backup.delete();
+    }
     let state = match (&stored.uploaded, &content) {
-        (Some(uploaded), _) => UploadState::Done(uploaded.clone()),
+        (Some(uploaded), _) if expiry::is_expired(uploaded, clock::now()) => {
+            backup.delete();
+            let message = expiry::lost(&stored.file.name);
+            return refuse(stored.field, stored.media, stored.before, message);
+        }
+        (Some(uploaded), _) => {
+            remembered::remember(&stored.field.address, &stored.file, uploaded);
+            UploadState::Done(uploaded.clone())
+        }
         (None, Some(_)) => UploadState::Waiting,
         (None, None) => return backup.delete(),
     };
@@ -289,13 +295,13 @@ async fn adopt(all: Contexts, key: String, is_own: bool) {
         backup.write();
     }
     let id = add(upload);
+    wait::mark_automatic(id);
     add_content(Content {
         id,
         blob: content,
         abort: None,
         backup: Some(backup),
-        is_prepared: false,
-        keeps_metadata: false,
+        prepared: None,
     });
     if is_waiting {
         send(all, id);

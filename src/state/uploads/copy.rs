@@ -6,7 +6,7 @@ use atelier_studio::form::upload::state::{UploadEvent, UploadState};
 use web_sys::Blob;
 
 use super::sending::prepare;
-use super::{allow_copy, apply, blob, known, of_id};
+use super::{allow_copy, apply, known, of_id};
 use crate::browser::file;
 use crate::browser::picture::DecodedPicture;
 use crate::reactive::boxed::spawn;
@@ -23,7 +23,8 @@ pub fn embed(all: Contexts, id: u32, max_length: Option<u64>) {
     }
     spawn(async move {
         let copy = match prepare(all, id).await {
-            Ok(()) => Ok(copy_by_id(id, max_length).await),
+            Ok(Some(picture)) => Ok(copy_of(&picture, max_length).await),
+            Ok(None) => Ok(None),
             Err(message) => Err(message),
         };
         let result = match copy {
@@ -39,10 +40,6 @@ pub fn embed(all: Contexts, id: u32, max_length: Option<u64>) {
         };
         apply(id, UploadEvent::Embedded(result));
     });
-}
-
-async fn copy_by_id(id: u32, max_length: Option<u64>) -> Option<Uploaded> {
-    copy_of(&blob(id)?, max_length).await
 }
 
 /// Returns the largest copy of a picture that fits into a request.

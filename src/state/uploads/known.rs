@@ -3,11 +3,12 @@
 use std::cell::RefCell;
 
 use atelier_contract::{Credentials, Draft, Entry, Media, ModelId, Uploaded};
+use atelier_studio::form::media_list::{self, MediaList};
 use atelier_studio::form::upload::{self, LocalFile, expiry};
 use leptos::prelude::*;
 use web_sys::{Blob, Url};
 
-use super::{FieldKey, Upload, of_field, refuse, start_with, with_content};
+use super::{FieldKey, Upload, of_field, refuse_file, remembered, start_with, with_content};
 use crate::browser::chosen::ChosenFile;
 use crate::browser::{clock, peek};
 use crate::reactive::boxed::spawn;
@@ -28,8 +29,6 @@ struct Known {
     file: LocalFile,
     content: Option<Blob>,
     uploaded: Uploaded,
-    /// Whether the file was uploaded again because the service had lost it.
-    is_renewed: bool,
 }
 
 /// The description of a file in a request, by its data URI.
@@ -45,6 +44,10 @@ const MAX_DESCRIBED: usize = 8;
 struct Store {
     known: Vec<Known>,
     described: Vec<Described>,
+    /// The URLs at which the service no longer has a file.
+    gone: Vec<String>,
+    /// The fields whose files were uploaded again, with the files.
+    renewed: Vec<(FieldKey, LocalFile)>,
     /// The number of times that all files must be checked.
     checks: ArcRwSignal<u32>,
 }
@@ -60,19 +63,23 @@ pub(super) fn remember(
     credentials: Credentials,
     uploaded: Uploaded,
 ) {
+    remembered::remember(&upload.key.address, &upload.file, &uploaded);
     STORE.with_borrow_mut(|store| {
         store
             .known
             .retain(|known| known.uploaded.url != uploaded.url);
+        store.gone.retain(|url| *url != uploaded.url);
         store.known.push(Known {
             key: upload.key,
-            keeps_metadata: with_content(upload.id, |content| content.keeps_metadata) == Some(true),
+            keeps_metadata: with_content(upload.id, |content| {
+                let prepared = content.prepared.as_ref();
+                prepared.is_some_and(|prepared| prepared.keeps_metadata)
+            }) == Some(true),
             media: upload.media,
             credentials,
             file: upload.file,
             content,
             uploaded,
-            is_renewed: upload.is_renewed,
         });
     });
 }
@@ -89,22 +96,35 @@ pub(super) fn describe(file: &LocalFile, uploaded: &Uploaded) {
     });
 }
 
-/// Describes the file at a URL if it was uploaded or put into a request in this visit.
+/// Describes the file at a URL if it was uploaded in this browser, or put into a request in this visit.
 pub fn description(url: &str) -> Option<String> {
-    STORE.with_borrow(|store| {
+    let of_visit = STORE.with_borrow(|store| {
         let known = store.known.iter().rfind(|it| it.uploaded.url == url);
         let described = || store.described.iter().rfind(|it| it.url == url);
         known
             .map(|known| upload::description(&known.file.name, &known.uploaded))
             .or_else(|| described().map(|it| it.description.clone()))
+    });
+    of_visit.or_else(|| {
+        let file = remembered::find(url)?;
+        Some(upload::description(&file.name, &file.uploaded))
     })
 }
 
-/// Returns the file at a URL if it was uploaded in this visit.
+/// Returns the file at a URL if it was uploaded in this browser.
 pub fn file(url: &str) -> Option<LocalFile> {
-    STORE.with_borrow(|store| {
+    let of_visit = STORE.with_borrow(|store| {
         let known = store.known.iter().rfind(|it| it.uploaded.url == url)?;
         Some(known.file.clone())
+    });
+    of_visit.or_else(|| remembered::find(url).map(|file| file.local()))
+}
+
+/// Returns the content of the file at a URL if it was uploaded in this visit.
+pub fn content_at(url: &str) -> Option<Blob> {
+    STORE.with_borrow(|store| {
+        let mut known = store.known.iter().rev();
+        known.find_map(|it| it.content.clone().filter(|_| it.uploaded.url == url))
     })
 }
 
@@ -123,6 +143,7 @@ pub(super) fn find(
                 && known.keeps_metadata == keeps_metadata
                 && known.credentials == credentials
                 && known.file.is_same(file)
+                && !store.gone.contains(&known.uploaded.url)
                 && !expiry::is_expired(&known.uploaded, later)
         })?;
         // The last file with a URL gives it its name: files with the same content have the same URL.
@@ -135,6 +156,7 @@ pub(super) fn find(
 
 /// Forgets the files that were uploaded to a service.
 pub(super) fn forget(address: &str) {
+    remembered::forget(address);
     STORE.with_borrow_mut(|store| store.known.retain(|it| it.key.address != address));
 }
 
@@ -151,40 +173,89 @@ pub fn check_again() {
 }
 
 /// Checks whether the service still has the file of a field. If not, the file is uploaded again, or a message is shown.
-/// `entry`: the entry of the field with the file's URL.
-pub fn check(all: Contexts, key: FieldKey, media: Media, entry: Entry) {
+/// `entry`: the entry of the field with the file's URL. `is_current`: whether the field still has it.
+pub fn check(
+    all: Contexts,
+    key: FieldKey,
+    media: Media,
+    entry: Entry,
+    is_current: impl Fn() -> bool + 'static,
+) {
     let url = entry.to_text();
     if is_expired(&url) {
         return renew(all, key, media, entry);
     }
-    let is_known = STORE.with_borrow(|store| store.known.iter().any(|it| it.uploaded.url == url));
-    if !is_known && !is_at_service(all.session, &url) {
+    if !is_own(all, &url) {
         return;
     }
     spawn(async move {
-        let start = peek::start(&url).await;
-        if start.is_err_and(|error| expiry::is_gone(&error)) {
+        if is_gone(&url).await && is_current() {
             renew(all, key, media, entry);
         }
     });
 }
 
-/// Uploads the expired files of a form again.
-pub fn renew_expired(all: Contexts, address: &str, model: &ModelId, draft: &Draft) {
-    for (name, entry) in draft.iter() {
-        let url = entry.to_text();
-        let field = STORE.with_borrow(|store| {
-            let of_field = |known: &&Known| {
-                known.uploaded.url == url
-                    && known.key.address == address
-                    && known.key.model == *model
-                    && known.key.parameter == name
-            };
-            let known = store.known.iter().find(of_field)?;
-            Some((known.key.clone(), known.media))
+/// Asks the service whether it no longer has a file.
+async fn is_gone(url: &str) -> bool {
+    let start = peek::start(url).await;
+    let is_gone = start.is_err_and(|error| expiry::is_gone(&error));
+    STORE.with_borrow_mut(|store| {
+        store.gone.retain(|it| it != url);
+        if is_gone {
+            store.gone.push(url.to_owned());
+        }
+    });
+    is_gone
+}
+
+/// Checks a file that is used outside of the form's fields, so that [`is_lost`] knows about it.
+pub async fn check_use(url: &str) {
+    is_gone(url).await;
+}
+
+/// Whether the service has the file at a URL, or had it.
+pub fn is_own(all: Contexts, url: &str) -> bool {
+    let is_known = STORE.with_borrow(|store| store.known.iter().any(|it| it.uploaded.url == url));
+    is_known || is_at_service(all.session, url)
+}
+
+/// Whether the service is known to have no file at a URL any more.
+pub fn is_lost(url: &str) -> bool {
+    is_expired(url) || STORE.with_borrow(|store| store.gone.iter().any(|it| it == url))
+}
+
+/// Uploads the expired files of a form again. `lists`: the lists of files by their parameters.
+pub fn renew_expired(
+    all: Contexts,
+    address: &str,
+    model: &ModelId,
+    draft: &Draft,
+    lists: &[(String, MediaList)],
+) {
+    let fields = draft
+        .iter()
+        .map(|(name, entry)| (name, None, entry.to_text()));
+    let items = lists.iter().flat_map(|(name, list)| {
+        let items = list.items().iter();
+        items.filter_map(|item| Some((name.as_str(), Some(item.id), item.address.clone()?)))
+    });
+    for (parameter, item, url) in fields.chain(items) {
+        let media = STORE.with_borrow(|store| {
+            let known = store.known.iter().find(|it| it.uploaded.url == url)?;
+            Some(known.media)
         });
-        if let Some((key, media)) = field.filter(|_| is_expired(&url)) {
-            renew(all, key, media, entry.clone());
+        if let Some(media) = media.filter(|_| is_expired(&url)) {
+            let key = FieldKey {
+                address: address.to_owned(),
+                model: model.clone(),
+                parameter: parameter.to_owned(),
+                item,
+            };
+            let entry = match item {
+                Some(_) => Entry::Text(url),
+                None => draft.get(parameter).cloned().unwrap_or(Entry::Text(url)),
+            };
+            renew(all, key, media, entry);
         }
     }
 }
@@ -211,23 +282,31 @@ fn renew(all: Contexts, key: FieldKey, media: Media, entry: Entry) {
         return;
     }
     let url = entry.to_text();
-    let known = STORE.with_borrow_mut(|store| {
-        let at = store.known.iter().rposition(|it| it.uploaded.url == url)?;
-        let last = store.known.remove(at);
-        store.known.retain(|it| it.uploaded.url != url);
-        Some(last)
-    });
-    // A file that is lost again at once would be uploaded endlessly.
     let credentials = untrack(|| all.session.credentials());
-    let content =
-        known.filter(|known| !known.is_renewed && Some(&known.credentials) == credentials.as_ref());
-    let content = content.and_then(|known| Some((known.file, known.content?)));
-    match content {
-        Some((file, content)) => {
-            let note = expiry::renewed(&file.name);
-            let chosen = ChosenFile { file, content };
+    let found = STORE.with_borrow_mut(|store| {
+        let known = store.known.iter().rfind(|it| it.uploaded.url == url)?;
+        let (file, content) = (known.file.clone(), known.content.clone()?);
+        let renewal = (key.clone(), file.clone());
+        // A file that is lost again at once would be uploaded endlessly.
+        let is_allowed =
+            Some(&known.credentials) == credentials.as_ref() && !store.renewed.contains(&renewal);
+        is_allowed.then(|| {
+            store.renewed.push(renewal);
+            ChosenFile { file, content }
+        })
+    });
+    match found {
+        Some(chosen) => {
+            let note = expiry::renewed(&chosen.file.name);
             start_with(all, key, media, chosen, Some(entry), note, true);
         }
-        None => refuse(key, media, Some(entry), expiry::LOST.to_owned()),
+        None => refuse_lost(key, media, entry, &url),
     }
+}
+
+/// Shows at a field that its file has to be chosen again. An item of a list needs a name.
+fn refuse_lost(key: FieldKey, media: Media, entry: Entry, url: &str) {
+    let name = key.item.map(|_| media_list::name(url));
+    let message = expiry::LOST.to_owned();
+    refuse_file(key, media, Some(entry), name.unwrap_or_default(), message);
 }

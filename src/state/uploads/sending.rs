@@ -7,8 +7,12 @@ use atelier_studio::form::upload::state::{Block, UploadEvent, UploadState, is_wi
 use futures::future::abortable;
 use gloo_timers::future::TimeoutFuture;
 use leptos::prelude::*;
+use web_sys::Blob;
 
-use super::{add_note, allow_copy, apply, blob, known, of_id, set_abort, support, with_content};
+use super::{
+    Content, Prepared, Upload, allow_copy, apply, blob, known, known_support, of_id, set_abort,
+    set_privacy_note, with_content,
+};
 use crate::browser::{clock, file, lifecycle, upload};
 use crate::reactive::boxed::spawn;
 use crate::reactive::until::until;
@@ -29,53 +33,102 @@ pub(super) fn send(all: Contexts, id: u32) {
     });
 }
 
-/// Removes location and camera data from the picture of an upload, once.
+/// Returns the file of an upload as it may be sent: a picture without location and camera data, unless the user keeps them.
+/// `None` if the upload was removed.
 ///
 /// # Errors
 ///
 /// A sentence for the user.
-pub(super) async fn prepare(all: Contexts, id: u32) -> Result<(), String> {
-    let content = with_content(id, |content| {
-        content.blob.clone().filter(|_| !content.is_prepared)
-    });
-    let (Some(blob), Some(upload)) = (content.flatten(), of_id(id)) else {
-        return Ok(());
-    };
-    // A file that was moved or deleted is reported when it is sent.
-    if upload.media != Media::Image || !file::is_readable(&blob).await {
-        return Ok(());
+pub(super) async fn prepare(all: Contexts, id: u32) -> Result<Option<Blob>, String> {
+    loop {
+        let keeps_metadata = photo_privacy::keeps_metadata();
+        let (Some(blob), Some(upload)) = (blob(id), of_id(id)) else {
+            return Ok(None);
+        };
+        let name = &upload.file.name;
+        if !file::is_readable(&blob).await {
+            return Err(acceptance::unreadable_file(name));
+        }
+        if upload.media != Media::Image {
+            return Ok(Some(blob));
+        }
+        let is_prepared = |content: &mut Content| {
+            let prepared = content.prepared.as_ref();
+            prepared.is_some_and(|it| it.keeps_metadata == keeps_metadata)
+        };
+        if with_content(id, is_prepared) != Some(true) {
+            let types = match known_support(all).await {
+                Support::Yes(limits) => limits.types,
+                Support::Unknown | Support::No => Vec::new(),
+            };
+            let prepared = photo_privacy::prepare(name, &blob, &types, keeps_metadata).await?;
+            set_privacy_note(id, prepared.note);
+            with_content(id, |content| {
+                content.prepared = Some(Prepared {
+                    blob: prepared.content,
+                    keeps_metadata,
+                });
+            });
+        }
+        // The user may have changed the setting meanwhile.
+        if photo_privacy::keeps_metadata() == keeps_metadata {
+            return Ok(with_content(id, |content| {
+                let prepared = content.prepared.as_ref();
+                prepared.map(|prepared| prepared.blob.clone())
+            })
+            .flatten());
+        }
     }
-    let types = match untrack(|| support(all)) {
-        Support::Yes(limits) => limits.types,
-        Support::Unknown | Support::No => Vec::new(),
-    };
-    let keeps_metadata = photo_privacy::keeps_metadata();
-    let name = &upload.file.name;
-    let prepared = photo_privacy::prepare(name, &blob, &types, keeps_metadata).await?;
-    with_content(id, |content| {
-        content.blob = Some(prepared.content);
-        content.is_prepared = true;
-        content.keeps_metadata = keeps_metadata;
-    });
-    if !prepared.note.is_empty() {
-        add_note(id, prepared.note);
-    }
-    Ok(())
 }
 
 async fn attempts(all: Contexts, id: u32) {
-    if let Err(message) = prepare(all, id).await {
-        apply(id, UploadEvent::Unfit { message });
-        return;
-    }
     let mut failures = 0;
-    while let Some(credentials) = ready(all, id).await {
-        let state = attempt(all, id, credentials, failures + 1).await;
+    while ready(all, id).await.is_some() {
+        let file = match fit(all, id).await {
+            Ok(()) => prepare(all, id).await,
+            Err(message) => Err(message),
+        };
+        let file = match file {
+            Ok(Some(file)) => file,
+            Ok(None) => return,
+            Err(message) => {
+                apply(id, UploadEvent::Unfit { message });
+                return;
+            }
+        };
+        let Some(Upload { key, .. }) = of_id(id) else {
+            return;
+        };
+        // The user may have changed the service meanwhile.
+        let Some(credentials) = untrack(|| credentials_at(all.session, &key.address)) else {
+            continue;
+        };
+        let state = attempt(all, id, &file, credentials, failures + 1).await;
         let Some(UploadState::RetryingAt { at, .. }) = state else {
             return;
         };
         failures += 1;
         wait_until(at).await;
+    }
+}
+
+/// Checks a file once it is known what the service accepts, which may not have been known when the file was chosen.
+///
+/// # Errors
+///
+/// A sentence for the user: the service does not accept the file.
+async fn fit(all: Contexts, id: u32) -> Result<(), String> {
+    let support = known_support(all).await;
+    let Some(upload) = of_id(id) else {
+        return Ok(());
+    };
+    let (file, media) = (&upload.file, upload.media);
+    match acceptance::refusal(file, &upload.key.parameter, media, &support) {
+        None => Ok(()),
+        Some(message) => {
+            allow_copy(id, acceptance::can_embed(file, media, &support));
+            Err(message)
+        }
     }
 }
 
@@ -145,26 +198,20 @@ fn rate_limited_until(all: Contexts) -> Option<Millis> {
 async fn attempt(
     all: Contexts,
     id: u32,
+    file: &Blob,
     credentials: Credentials,
     failures: u32,
 ) -> Option<UploadState> {
-    let (blob, upload) = (blob(id)?, of_id(id)?);
-    if !file::is_readable(&blob).await {
-        let message = format!(
-            "{} can't be read any more. Choose it again.",
-            upload.file.name
-        );
-        return apply(id, UploadEvent::Unfit { message });
-    }
+    let upload = of_id(id)?;
     // Smaller or larger than the chosen file if that was changed.
-    let total = blob.size() as u64;
+    let total = file.size() as u64;
     apply(id, UploadEvent::Started { total });
     let address = all.session.settings_untracked().address;
     let url = address.url(path::UPLOADS);
     let progress = move |sent| {
         apply(id, UploadEvent::Progress { sent, total });
     };
-    let body = upload::post_file(&url, &blob, &credentials, progress).await;
+    let body = upload::post_file(&url, file, &credentials, progress).await;
     let result = body.and_then(|body| Uploaded::from_body(&body));
     match &result {
         Ok(uploaded) => {
@@ -173,7 +220,7 @@ async fn attempt(
             if let Some(message) = unfit {
                 return apply(id, UploadEvent::Unfit { message });
             }
-            known::remember(upload, Some(blob), credentials, uploaded.clone());
+            known::remember(upload, Some(file.clone()), credentials, uploaded.clone());
         }
         Err(ApiError::RateLimited { retry_after_ms, .. }) => {
             let address = address.as_str();

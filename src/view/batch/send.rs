@@ -13,6 +13,7 @@ use wasm_bindgen::JsCast;
 use web_sys::{Element, KeyboardEvent};
 
 use super::composer::Composer;
+use super::lost_files;
 use super::made::{duplicate_rows, duplicates_note};
 use super::place;
 use super::removed_rows::removed_rows;
@@ -41,6 +42,7 @@ pub fn send(
     generate: NodeRef<Button>,
 ) -> AnyView {
     let all = contexts();
+    lost_files::follow(composer);
     let away = unavailable_note(model.clone());
     let uploading_model = model.clone();
     let plan = memo(move || composer.table.read().plan(&composer.schema()));
@@ -144,6 +146,9 @@ pub fn send(
             let uploading = uploads::running_names(all, &uploading_model);
             if !uploading.is_empty() {
                 return composer.answer.say(batch_message(&uploading));
+            }
+            if let Some(refusal) = lost_files::refusal(composer) {
+                return composer.answer.say(refusal);
             }
             // The second half of a double click must not send the remaining rows.
             if pressed_for == Which::All

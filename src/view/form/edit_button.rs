@@ -14,6 +14,7 @@ use super::own_file::MediaField;
 use crate::reactive::boxed::{handler, memo, when};
 use crate::state::contexts::contexts;
 use crate::state::picture_edits::{self, Original, Request};
+use crate::state::uploads;
 use crate::view::parts::glyph::Glyph;
 
 /// The values of the form, which may ask for a ratio.
@@ -43,6 +44,11 @@ pub fn view(of: &MediaField) -> AnyView {
         let address = session.settings().address;
         SafeUrl::media(field.text().trim(), address.as_str()).map(|url| url.as_str().to_owned())
     });
+    // The edited copy would replace the file that is being uploaded.
+    let is_uploading = {
+        let of = of.clone();
+        memo(move || uploads::of_field(&of.key()).is_some_and(|upload| upload.state.is_running()))
+    };
     // The form may be left with the browser's Back.
     on_cleanup(picture_edits::interrupt);
     let of = of.clone();
@@ -74,7 +80,7 @@ pub fn view(of: &MediaField) -> AnyView {
         <button
             class="button small"
             type="button"
-            hidden=when(move || picture.read().is_none())
+            hidden=when(move || picture.read().is_none() || is_uploading.get())
             on:click=handler(edit)
         >
             <Glyph icon=LuCrop />

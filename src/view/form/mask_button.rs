@@ -11,7 +11,7 @@ use leptos::prelude::*;
 use web_sys::MouseEvent;
 
 use super::own_file::MediaField;
-use crate::reactive::boxed::{handler, memo, text};
+use crate::reactive::boxed::{effect, handler, memo, text};
 use crate::state::contexts::contexts;
 use crate::state::masks::{self, Request};
 use crate::state::uploads;
@@ -40,6 +40,7 @@ pub fn view(of: &MediaField) -> AnyView {
     }
     let message = RwSignal::new(String::new());
     let is_of_other = is_of_other_picture(of, fields.clone());
+    store_picture(of);
     // The mask is part of the form, which may be left with the browser's Back.
     on_cleanup(masks::interrupt);
     let of = of.clone();
@@ -81,19 +82,37 @@ fn find_tracked(fields: &[MediaField]) -> Target {
     target::picture_of(&candidates)
 }
 
-/// Whether the mask was drawn in this visit over a picture that the form no longer has.
+/// Remembers which picture the mask belongs to, whenever another mask is in the field.
+fn store_picture(mask: &MediaField) {
+    let mask = mask.clone();
+    effect(move || {
+        let value = mask.field.text();
+        masks::store_picture(&mask.key(), value.trim());
+    });
+}
+
+/// Whether the mask was drawn over a picture that the form no longer has, or that is about to be replaced.
 fn is_of_other_picture(mask: &MediaField, fields: Vec<MediaField>) -> Memo<bool> {
     let (session, mask) = (contexts().session, mask.clone());
     memo(move || {
         let value = mask.field.text();
-        let Target::Picture(at) = find_tracked(&fields) else {
+        let Some(drawn) = masks::picture_of(&mask.key(), value.trim()) else {
             return false;
+        };
+        let upload = match find_tracked(&fields) {
+            Target::Picture(at) | Target::Empty(at) => uploads::of_field(&fields[at].key()),
+            Target::None => None,
+        };
+        // A lost file is uploaded again as it was.
+        let is_replaced =
+            upload.is_some_and(|upload| upload.state.is_running() && !upload.is_renewed);
+        let Target::Picture(at) = find_tracked(&fields) else {
+            return is_replaced;
         };
         let picture = fields[at].field.text();
         let address = session.settings().address;
         let now = SafeUrl::media(picture.trim(), address.as_str());
-        let drawn = masks::picture_of(&mask.key(), value.trim());
-        drawn.is_some_and(|drawn| now.is_none_or(|now| now.as_str() != drawn))
+        is_replaced || now.is_none_or(|now| now.as_str() != drawn)
     })
 }
 

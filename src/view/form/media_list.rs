@@ -251,6 +251,29 @@ impl ListField {
         });
     }
 
+    /// Checks whether the service still has the files of the list, whenever items are added or an input is refused.
+    fn check(&self) {
+        let this = self.clone();
+        let checked = StoredValue::new((0, Vec::<(u32, String)>::new()));
+        effect(move || {
+            let checks = uploads::checks();
+            let items = this.state.list.read();
+            let items = items.items().iter();
+            let items: Vec<(u32, String)> = items
+                .filter_map(|item| Some((item.id, item.address.clone()?)))
+                .collect();
+            let (earlier, known) = checked.get_value();
+            checked.set_value((checks, items.clone()));
+            let is_new = |item: &(u32, String)| earlier != checks || !known.contains(item);
+            for (item, address) in items.into_iter().filter(is_new) {
+                let (key, entry) = (this.item_key(item), Entry::Text(address.clone()));
+                let of_check = this.clone();
+                let is_current = move || of_check.has(item, &address);
+                uploads::check(this.of.all, key, this.of.media, entry, is_current);
+            }
+        });
+    }
+
     /// Cancels the uploads of items that are no longer in the list. They are not removed, so that Generate notices it.
     fn cancel_uploads(&self, items: &[u32]) {
         for item in items {
@@ -322,6 +345,7 @@ const NOT_A_LIST: &str =
 pub fn view(of: MediaField) -> AnyView {
     let this = ListField::new(&of);
     this.follow();
+    this.check();
     output_input::follow_requests(&of);
     let (all, media, field) = (of.all, of.media, of.field.clone());
     let drag = Drag::new(&this);

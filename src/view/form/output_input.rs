@@ -3,8 +3,8 @@
 
 use std::cell::RefCell;
 
-use atelier_contract::Entry;
 use atelier_contract::output::SafeUrl;
+use atelier_contract::{Entry, ModelId};
 use atelier_engine::stored_output;
 use atelier_studio::form::media_list;
 use atelier_studio::form::reuse::{self, InputSource, OutputFacts, input_source};
@@ -22,9 +22,7 @@ use crate::browser::chosen::ChosenFile;
 use crate::browser::{file, peek};
 use crate::files::output_file;
 use crate::reactive::boxed::{effect, spawn};
-use crate::reactive::until::until;
 use crate::runner::uploaded_outputs;
-use crate::state::catalog::Load;
 use crate::state::contexts::Contexts;
 use crate::state::uploads::{self, FieldKey};
 
@@ -43,12 +41,46 @@ pub enum Replacement {
 thread_local! {
     /// Outputs whose addresses are already in a field, but may have to be replaced once the field is shown.
     static REQUESTED: RefCell<ArcRwSignal<Vec<(FieldKey, Output)>>> = RefCell::default();
+    /// The fields for which it is being decided what replaces the address of an output.
+    static DECIDING: RefCell<ArcRwSignal<Vec<FieldKey>>> = RefCell::default();
     /// The names of the outputs that are being uploaded, by the ids of their uploads.
     static UPLOADING: RefCell<Vec<(u32, String)>> = const { RefCell::new(Vec::new()) };
 }
 
 fn requested() -> ArcRwSignal<Vec<(FieldKey, Output)>> {
     REQUESTED.with_borrow(Clone::clone)
+}
+
+fn deciding() -> ArcRwSignal<Vec<FieldKey>> {
+    DECIDING.with_borrow(Clone::clone)
+}
+
+/// Whether it is being decided what replaces the address of an output in a model's form; tracked.
+pub fn is_deciding(address: &str, model: &ModelId) -> bool {
+    let deciding = deciding();
+    let deciding = deciding.read();
+    let mut keys = deciding.iter();
+    keys.any(|key| key.address == address && key.model == *model)
+}
+
+/// A decision in progress.
+struct Decision(FieldKey);
+
+impl Decision {
+    fn begin(key: FieldKey) -> Self {
+        deciding().update(|deciding| deciding.push(key.clone()));
+        Self(key)
+    }
+}
+
+impl Drop for Decision {
+    fn drop(&mut self) {
+        deciding().update(|deciding| {
+            if let Some(at) = deciding.iter().position(|key| *key == self.0) {
+                deciding.swap_remove(at);
+            }
+        });
+    }
 }
 
 /// Replaces the address of an output in a field if necessary, once the field is shown. `key`: the field without an item.
@@ -111,7 +143,10 @@ impl MediaField {
     /// `item`: the item of a list, if it is known.
     pub fn replace(&self, item: Option<u32>, (name, url): Output) {
         let of = self.clone();
+        // Generate waits for the end of the decision.
+        let decision = Decision::begin(untrack(|| of.key()));
         spawn(async move {
+            let _decision = decision;
             let Some(found) = replacement(of.all, &name, &url).await else {
                 return;
             };
@@ -129,7 +164,10 @@ impl MediaField {
                 return;
             }
             match found {
-                Replacement::Data(data) => of.field.set_text(data),
+                Replacement::Data(data) => {
+                    uploads::note_delivered(&of.field.parameter.name, &data);
+                    of.field.set_text(data);
+                }
                 Replacement::File(file) => {
                     let key = of.key();
                     uploads::start(of.all, key.clone(), of.media, file, before, String::new());
@@ -142,6 +180,7 @@ impl MediaField {
 
 fn note_uploading(upload: Option<u32>, output: String) {
     if let Some(id) = upload {
+        uploads::mark_automatic(id);
         UPLOADING.with_borrow_mut(|uploading| uploading.push((id, output)));
     }
 }
@@ -160,7 +199,8 @@ async fn replacement(all: Contexts, name: &str, url: &str) -> Option<Replacement
     if input_source(output, true) == InputSource::Address {
         return None;
     }
-    match input_source(output, accepts_uploads(all).await) {
+    let accepts_uploads = matches!(uploads::known_support(all).await, Support::Yes(_));
+    match input_source(output, accepts_uploads) {
         InputSource::Address => None,
         InputSource::Data => {
             let content = all.runner.copy(name).await?;
@@ -205,18 +245,6 @@ async fn is_gone(all: Contexts, url: &str) -> bool {
         return false;
     };
     peek::is_gone(safe.as_str()).await
-}
-
-/// Whether the service accepts uploads. Waits until that is known.
-async fn accepts_uploads(all: Contexts) -> bool {
-    until(
-        move || match (uploads::support(all), all.catalog.models()) {
-            (Support::Yes(_), _) => Some(true),
-            (Support::No, _) | (_, Load::Failed(_)) => Some(false),
-            (Support::Unknown, _) => None,
-        },
-    )
-    .await
 }
 
 /// Lets outputs that are dragged tell their names, so that another window can use them.

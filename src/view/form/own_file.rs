@@ -23,9 +23,9 @@ use crate::browser::clock;
 use crate::reactive::boxed::{dynamic, effect, handler, memo, spawn, text, when};
 use crate::state::contexts::{Contexts, contexts};
 use crate::state::uploads::{self, FieldKey, Upload};
-use crate::view::parts::focus;
 use crate::view::parts::glyph::Glyph;
 use crate::view::parts::settings_link::with_settings_link;
+use crate::view::parts::{dialog, focus};
 
 /// The selector of the part of a media field that accepts a drop.
 const DROP_AREA: &str = ".media-field";
@@ -105,7 +105,7 @@ pub fn view(of: MediaField) -> AnyView {
         spawn(async move {
             let pasted = chosen::of_clipboard(of.media).await;
             // The user may have left the form, or opened a dialog over it.
-            if of.is_alive() && !has_dialog() {
+            if of.is_alive() && !dialog::is_any_open() {
                 of.paste(pasted);
             }
         });
@@ -428,8 +428,10 @@ impl MediaField {
             spawn(async move {
                 // The user may be typing.
                 TimeoutFuture::new(CHECK_DELAY_MS).await;
-                if of.field.entry_now().as_ref() == Some(&entry) {
-                    uploads::check(of.all, key, of.media, entry);
+                let (field, now) = (of.field.clone(), Some(entry.clone()));
+                let is_current = move || !field.is_disposed() && field.entry_now() == now;
+                if is_current() {
+                    uploads::check(of.all, key, of.media, entry, is_current);
                 }
             });
         });
@@ -558,7 +560,7 @@ pub fn listen(fields: Vec<MediaField>) {
         };
         let transfer = event.clipboard_data();
         let has_text = chosen::has_type(transfer.as_ref(), "text/plain");
-        if event.default_prevented() || has_dialog() || (has_text && focus::is_writing()) {
+        if event.default_prevented() || dialog::is_any_open() || (has_text && focus::is_writing()) {
             return;
         }
         let shown: Vec<&MediaField> = fields.iter().filter(|of| !of.is_hidden()).collect();
@@ -581,12 +583,6 @@ pub fn listen(fields: Vec<MediaField>) {
         }
     });
     StoredValue::new_local(listener);
-}
-
-/// Whether a dialog covers the page.
-fn has_dialog() -> bool {
-    let dialog = document().query_selector("dialog[open]");
-    dialog.is_ok_and(|dialog| dialog.is_some())
 }
 
 /// Handles `dragover` at a field: shows that files can be dropped there.

@@ -12,6 +12,7 @@ use super::layout::GalleryLayout;
 use super::selection::Selection;
 use super::tile_tools;
 use crate::state::contexts::{Contexts, contexts};
+use crate::view::parts::dialog;
 
 /// The place of the focus when a key is pressed.
 enum Place {
@@ -64,8 +65,7 @@ pub fn follow(gallery: NodeRef<Div>, gallery_layout: GalleryLayout, selection: S
 
 /// Returns the place of the focus; `None` if a dialog or another part of the page handles keys.
 fn place() -> Option<Place> {
-    let is_covered = document().query_selector("dialog[open]");
-    if is_covered.is_ok_and(|dialog| dialog.is_some()) {
+    if dialog::is_any_open() {
         return None;
     }
     let Some(focused) = document().active_element() else {

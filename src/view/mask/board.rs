@@ -9,7 +9,10 @@ use gloo_events::{EventListener, EventListenerOptions};
 use leptos::html::{Canvas, Div};
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
-use web_sys::{CanvasRenderingContext2d, Element, Event, KeyboardEvent, PointerEvent, WheelEvent};
+use web_sys::{
+    CanvasPattern, CanvasRenderingContext2d, Element, Event, HtmlCanvasElement, KeyboardEvent,
+    PointerEvent, WheelEvent,
+};
 
 use crate::reactive::boxed::effect;
 use crate::view::parts::focus;
@@ -18,8 +21,12 @@ use crate::view::parts::size::follow_size;
 /// The maximum number of pixels of the layer with the mask. It covers the view, not the picture.
 const MAX_PIXELS: f64 = 4_000_000.0;
 
-/// The color of the mask over the picture.
-const PAINT: &str = "rgb(255 45 85 / 0.55)";
+/// The color of the mask over the picture, and those of its stripes: one of them is visible on any picture.
+const PAINT: &str = "rgb(255 45 85 / 0.5)";
+const STRIPES: [&str; 2] = ["rgb(255 255 255 / 0.75)", "rgb(0 0 0 / 0.6)"];
+
+/// The distance between two stripes of the same color, in CSS px.
+const STRIPE_DISTANCE: f64 = 14.0;
 
 /// The distance by which an arrow key moves the crosshair, in pixels of the view; with Shift, and without.
 const KEY_STEPS: (f64, f64) = (64.0, 8.0);
@@ -340,11 +347,43 @@ impl Board {
                     context.clear_rect(0.0, 0.0, width, height);
                 }
             }
-            context.set_fill_style_str(PAINT);
+            match self.paint(&context) {
+                Some(paint) => context.set_fill_style_canvas_pattern(&paint),
+                None => context.set_fill_style_str(PAINT),
+            }
             for (y, start, end) in view.runs(bitmap, shown) {
                 context.fill_rect(start.into(), y.into(), (end - start).into(), 1.0);
             }
         });
+    }
+
+    /// Returns the striped paint of the mask. The stripes keep their width at all zooms.
+    fn paint(self, context: &CanvasRenderingContext2d) -> Option<CanvasPattern> {
+        let (canvas, view) = (self.canvas.get_untracked()?, self.view.get_untracked()?);
+        let ratio = view.viewport.width / f64::from(canvas.client_width().max(1));
+        let side = (STRIPE_DISTANCE * ratio).round().max(4.0);
+        let tile: HtmlCanvasElement = document().create_element("canvas").ok()?.dyn_into().ok()?;
+        tile.set_width(side as u32);
+        tile.set_height(side as u32);
+        let tile_context = tile.get_context("2d").ok()??;
+        let tile_context: CanvasRenderingContext2d = tile_context.dyn_into().ok()?;
+        tile_context.set_fill_style_str(PAINT);
+        tile_context.fill_rect(0.0, 0.0, side, side);
+        tile_context.set_line_width((1.5 * ratio).max(1.0));
+        for (at, color) in STRIPES.into_iter().enumerate() {
+            tile_context.set_stroke_style_str(color);
+            tile_context.begin_path();
+            // The stripes continue in the next tiles.
+            for offset in [-1.0, 0.0, 1.0] {
+                let x = (offset + 0.5 * at as f64) * side;
+                tile_context.move_to(x - side * 0.5, side * 1.5);
+                tile_context.line_to(x + side * 1.5, -side * 0.5);
+            }
+            tile_context.stroke();
+        }
+        context
+            .create_pattern_with_html_canvas_element(&tile, "repeat")
+            .ok()?
     }
 
     /// Changes the zoom around a point of the view, or around its center.

@@ -14,24 +14,13 @@ use web_sys::{KeyboardEvent, MouseEvent};
 use super::board::Board;
 use crate::reactive::boxed::{handler, text, when};
 use crate::view::parts::glyph::Glyph;
+use crate::view::parts::picture_dialog;
 
 /// The tools.
 pub fn tools(board: Board) -> AnyView {
     let is_loading = when(move || board.view.read().is_none());
     let button = |label: &'static str, icon, act: fn(Board), is_disabled: Signal<bool>| {
-        view! {
-            <button
-                class="button small"
-                type="button"
-                title=label
-                aria-disabled=text(move || is_disabled.get().to_string())
-                on:click=handler(move |_: MouseEvent| act(board))
-            >
-                <Glyph icon />
-                <span class="tool-label">{label}</span>
-            </button>
-        }
-        .into_any()
+        picture_dialog::tool(label, icon, is_disabled, move || act(board))
     };
     let choices = Tool::ALL.map(|tool| {
         let icon = match tool {

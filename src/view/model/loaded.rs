@@ -79,7 +79,7 @@ pub fn follow(
             match recipe::read(&location::fragment()) {
                 Ok(None) => return,
                 Ok(Some(values)) => {
-                    load_rerun(rerun::of_link(&values, &schema), loaded, draft);
+                    load_rerun(&schema, rerun::of_link(&values, &schema), loaded, draft);
                     is_recipe.try_set(true);
                 }
                 Err(why) => loaded.set(Loaded::Unreadable(why)),
@@ -109,7 +109,7 @@ pub fn follow(
         if navigation.query(FROM_FILE).is_some() {
             match from_file::take(&schema.model) {
                 Some(FromFile::Recipe(recipe)) => {
-                    load_rerun(fit::fit(&recipe, &schema).rerun, loaded, draft);
+                    load_rerun(&schema, fit::fit(&recipe, &schema).rerun, loaded, draft);
                     is_recipe.set(false);
                 }
                 Some(FromFile::Input(parameter, media, file)) => {
@@ -159,7 +159,7 @@ pub fn follow(
             Some(task) => {
                 let task = task.get_untracked();
                 edited.set(Some(task.key.clone()));
-                load_rerun(rerun::edit(&task, &schema), loaded, draft);
+                load_rerun(&schema, rerun::edit(&task, &schema), loaded, draft);
                 is_recipe.set(false);
             }
             // Storage has not been read yet: this runs again afterwards.
@@ -172,7 +172,8 @@ pub fn follow(
 }
 
 /// Fills the form from an earlier task or a link, whose values may not fit the current schema.
-fn load_rerun(rerun: Rerun, loaded: RwSignal<Loaded>, draft: RwSignal<Draft>) {
+fn load_rerun(schema: &Schema, rerun: Rerun, loaded: RwSignal<Loaded>, draft: RwSignal<Draft>) {
+    uploads::replace_form(&schema.model);
     load(loaded, draft, rerun.draft, rerun.differences);
     if rerun.draws_seed {
         loaded.update(Loaded::add_seed_note);

@@ -17,8 +17,8 @@ use super::recall::recall;
 use super::refused::refused;
 use super::submission::{Refusal, Submission};
 use super::upload_wait::UploadWait;
-use crate::browser::{location, pointer, press};
-use crate::reactive::boxed::{derived, dynamic, effect, handler, memo, spawn, text, when};
+use crate::browser::{location, pointer};
+use crate::reactive::boxed::{derived, dynamic, effect, handler, memo, text, when};
 use crate::state::contexts::contexts;
 use crate::state::{secrets, uploads};
 use crate::view::form::{Field, Fields, ProblemSummary, field, sheet, unknown_names};
@@ -123,10 +123,9 @@ pub fn OneForm(
     pause_delivery(json);
     let form_sheet = sheet::FormSheet::follow(form, handle);
     let own_model = StoredValue::new(model.clone());
-    let is_deferred = StoredValue::new(false);
     let reset = move |_| {
         upload_wait.cancel();
-        own_model.with_value(uploads::remove_of_form);
+        own_model.with_value(uploads::replace_form);
         loaded::load(loaded, draft, Draft::default(), Vec::new());
         typed.set(Draft::default());
         submission.reset();
@@ -187,6 +186,7 @@ pub fn OneForm(
     let cooldown = derived(move || cooldown.get().then_some("true"));
     let fixed_seed = fixed_seed(schema.clone(), draft);
     let presets = presets::dialog(has_presets_open, &model, draft, move |preset| {
+        own_model.with_value(uploads::replace_form);
         loaded::load(loaded, draft, preset, Vec::new());
     });
     view! {
@@ -197,10 +197,6 @@ pub fn OneForm(
             novalidate
             on:submit=handler(move |event: leptos::ev::SubmitEvent| {
                 event.prevent_default();
-                // The uploads from before a reload may belong to this form.
-                if untrack(uploads::is_restoring) {
-                    return submit_when_restored(form, is_deferred);
-                }
                 if upload_wait.begin(|uploaded| submission.is_valid_without(uploaded)) {
                     submission.answer.clear();
                     // On a phone, the form may be folded so that it doesn't show the wait.
@@ -279,22 +275,6 @@ pub fn OneForm(
         </form>
         {presets}
     }
-}
-
-/// Submits the form once the stored uploads are known. `is_deferred`: whether it will be submitted already.
-fn submit_when_restored(form: NodeRef<Form>, is_deferred: StoredValue<bool>) {
-    if is_deferred.get_value() {
-        return;
-    }
-    is_deferred.set_value(true);
-    spawn(async move {
-        uploads::restored().await;
-        is_deferred.try_set_value(false);
-        if let Some(form) = form.try_get_untracked().flatten() {
-            press::forget();
-            let _ = form.request_submit();
-        }
-    });
 }
 
 /// Makes finished uploads wait while the JSON text can't be read: it would replace their URLs.

@@ -1,13 +1,15 @@
-//! Generate waits while a file for the form is uploaded, and submits once when it is done. If the form is left meanwhile,
-//! nothing is submitted, and the form says so when it is opened again.
+//! Generate waits while a file for the form is uploaded, or while it is not known yet whether one has to be, and submits once
+//! when it is done. If the form is left meanwhile, nothing is submitted, and the form says so when it is opened again.
 
 use std::cell::RefCell;
 
-use atelier_contract::{Draft, ModelId, json};
+use atelier_contract::{Draft, ModelId};
 use atelier_engine::Account;
+use atelier_studio::form::media_list::MediaList;
 use atelier_studio::form::upload::pending::{
-    CHANGED, FormUpload, INTERRUPTED, Pending, newest, pending,
+    CHANGED, CHECKING, FormUpload, INTERRUPTED, Pending, newest, newest_chosen, pending,
 };
+use atelier_studio::form::upload::state::UploadState;
 use leptos::html::Form;
 use leptos::prelude::*;
 
@@ -16,16 +18,16 @@ use crate::browser::local::LocalStore;
 use crate::browser::press;
 use crate::reactive::boxed::{effect, handler, spawn, text, when};
 use crate::state::contexts::contexts;
-use crate::state::uploads;
-use crate::view::form::sheet;
+use crate::state::media_lists;
+use crate::state::uploads::{self, Moment};
+use crate::view::form::{output_input, sheet};
 use crate::view::parts::focus;
 
 /// The state of a press of Generate while uploads run.
 #[derive(Clone, Copy)]
 pub struct UploadWait {
     model: StoredValue<ModelId>,
-    /// The ids of the uploads that Generate waits for; empty if it doesn't wait.
-    waited: RwSignal<Vec<u32>>,
+    wait: RwSignal<Wait>,
     /// What Generate was pressed for.
     pressed: StoredValue<Option<Pressed>>,
     /// Why nothing was submitted after the wait.
@@ -33,95 +35,82 @@ pub struct UploadWait {
     draft: RwSignal<Draft>,
 }
 
-/// Why nothing was submitted. It applies until the draft changes in other parameters than those that were uploaded.
+/// What Generate waits for.
+#[derive(Clone, PartialEq)]
+enum Wait {
+    Nothing,
+    /// It is not known yet which files the form has to upload.
+    Check,
+    /// The ids of uploads.
+    Uploads(Vec<u32>),
+}
+
+/// Why nothing was submitted. It is shown until the user changes the draft or the uploads that have ended.
 #[derive(Clone)]
 struct Outcome {
     message: String,
-    parameters: Vec<String>,
-    draft: Draft,
-}
-
-impl Outcome {
-    fn new(message: String, draft: &Draft, parameters: Vec<String>) -> Self {
-        Self {
-            message,
-            draft: without(draft, &parameters),
-            parameters,
-        }
-    }
+    /// The ids of the uploads that had failed or were canceled.
+    ended: Vec<u32>,
 }
 
 /// The conditions under which Generate was pressed. If they change during the wait, nothing is submitted.
-#[derive(Clone, PartialEq)]
 struct Pressed {
     account: Account,
-    /// The draft without the parameters that are uploaded.
     draft: Draft,
-    /// The parameters that are uploaded.
-    parameters: Vec<String>,
+    /// The lists of files by their parameters.
+    lists: Vec<(String, MediaList)>,
     /// The id of the newest upload of the form.
     newest: u32,
-}
-
-impl Pressed {
-    fn new(draft: &Draft, parameters: Vec<String>, newest: u32) -> Self {
-        Self {
-            newest,
-            account: untrack(|| contexts().session.account()),
-            draft: without(draft, &parameters),
-            parameters,
-        }
-    }
-}
-
-/// Returns a draft without these parameters.
-fn without(draft: &Draft, parameters: &[String]) -> Draft {
-    let mut draft = draft.clone();
-    for parameter in parameters {
-        draft.reset(parameter);
-    }
-    draft
+    at: Moment,
 }
 
 thread_local! {
-    /// Marks that could not be stored, as for [`set_mark`].
-    static UNSTORED: RefCell<Vec<(String, String)>> = const { RefCell::new(Vec::new()) };
+    /// The keys of marks that could not be stored, as for [`set_mark`].
+    static UNSTORED: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Marks that Generate waits for the uploads of these parameters in a model's form, until it is submitted or the wait ends.
-/// The mark survives a reload.
-fn set_mark(model: &ModelId, parameters: &[String]) {
-    let (key, text) = (mark_key(model), json::encode(&parameters).to_string());
-    if !LocalStore::Tab.write(&key, &text) {
-        UNSTORED.with_borrow_mut(|unstored| unstored.push((key, text)));
+/// Marks that Generate waits in a model's form, until it is submitted or the wait ends. The mark survives a reload.
+fn set_mark(model: &ModelId) {
+    let key = mark_key(model);
+    if !LocalStore::Tab.write(&key, "true") {
+        UNSTORED.with_borrow_mut(|unstored| unstored.push(key));
     }
 }
 
-/// Removes the mark, and returns the parameters.
-fn take_mark(model: &ModelId) -> Option<Vec<String>> {
+fn has_mark(model: &ModelId) -> bool {
     let key = mark_key(model);
-    let stored = LocalStore::Tab.read(&key);
+    let is_unstored = UNSTORED.with_borrow(|unstored| unstored.contains(&key));
+    is_unstored || LocalStore::Tab.read(&key).is_some()
+}
+
+fn remove_mark(model: &ModelId) {
+    let key = mark_key(model);
     LocalStore::Tab.remove(&key);
-    let unstored = UNSTORED.with_borrow_mut(|unstored| {
-        let at = unstored.iter().position(|(other, _)| *other == key)?;
-        Some(unstored.remove(at).1)
-    });
-    json::decode(json::read(&stored.or(unstored)?)?)
+    UNSTORED.with_borrow_mut(|unstored| unstored.retain(|other| *other != key));
 }
 
 fn mark_key(model: &ModelId) -> String {
     format!("atelier.generate-waits.{model}")
 }
 
+/// Returns the ids of the uploads that have failed or were canceled.
+fn ended(uploads: &[FormUpload]) -> Vec<u32> {
+    let has_ended =
+        |state: &UploadState| matches!(state, UploadState::Failed { .. } | UploadState::Canceled);
+    let ended = uploads.iter().filter(|upload| has_ended(&upload.state));
+    ended.map(|upload| upload.id).collect()
+}
+
 impl UploadWait {
     pub fn new(model: &ModelId, draft: RwSignal<Draft>) -> Self {
-        let interrupted = take_mark(model).map(|parameters| {
-            let message = INTERRUPTED.to_owned();
-            draft.with_untracked(|draft| Outcome::new(message, draft, parameters))
+        let interrupted = has_mark(model).then(|| Outcome {
+            message: INTERRUPTED.to_owned(),
+            ended: Vec::new(),
         });
+        remove_mark(model);
         Self {
             model: StoredValue::new(model.clone()),
-            waited: RwSignal::new(Vec::new()),
+            wait: RwSignal::new(Wait::Nothing),
             pressed: StoredValue::new(None),
             outcome: RwSignal::new(interrupted),
             draft,
@@ -135,20 +124,30 @@ impl UploadWait {
             .with_value(|model| uploads::of_form(address.as_str(), model))
     }
 
-    /// Decides about Generate; tracked.
-    fn pending(self) -> Pending {
-        let pressed = self.pressed.get_value();
-        let newest = pressed.map_or(0, |pressed| pressed.newest);
-        pending(&self.waited.read(), newest, &self.uploads())
+    /// Whether it is not known yet which files the form has to upload; tracked.
+    fn is_checking(self) -> bool {
+        let address = contexts().session.settings().address;
+        let is_deciding = self
+            .model
+            .with_value(|model| output_input::is_deciding(address.as_str(), model));
+        is_deciding || uploads::is_restoring()
+    }
+
+    /// Decides about Generate; tracked. `waited`: the ids of the uploads that it waits for.
+    fn pending(self, waited: &[u32]) -> Pending {
+        let newest = self
+            .pressed
+            .with_value(|pressed| pressed.as_ref().map_or(0, |pressed| pressed.newest));
+        pending(waited, newest, &self.uploads())
     }
 
     /// Whether Generate waits; tracked.
     pub fn is_waiting(self) -> bool {
-        !self.waited.read().is_empty()
+        *self.wait.read() != Wait::Nothing
     }
 
-    /// Handles a press of Generate. Returns whether it has to wait, or can't submit because a file of a list was not uploaded. `is_valid`: whether the input is valid without these
-    /// parameters; otherwise there is nothing to wait for.
+    /// Handles a press of Generate. Returns whether it has to wait, or can't submit because a file of a list was not uploaded.
+    /// `is_valid`: whether the input is valid without these parameters; otherwise there is nothing to wait for.
     pub fn begin(self, is_valid: impl FnOnce(&[String]) -> bool) -> bool {
         self.cancel();
         let all = contexts();
@@ -156,25 +155,23 @@ impl UploadWait {
         if untrack(|| all.session.credentials()).is_none() {
             return false;
         }
+        if untrack(|| self.is_checking()) {
+            self.start(Wait::Check);
+            return true;
+        }
         let address = all.session.settings_untracked().address;
         self.model.with_value(|model| {
+            let lists = media_lists::of_form(address.as_str(), model);
             self.draft.with_untracked(|draft| {
-                uploads::renew_expired(all, address.as_str(), model, draft);
+                uploads::renew_expired(all, address.as_str(), model, draft, &lists);
             });
         });
-        match untrack(|| self.pending()) {
+        match untrack(|| self.pending(&[])) {
             Pending::Wait(ids, _) => {
-                let parameters = uploads::parameters(&ids);
-                if !is_valid(&parameters) {
+                if !is_valid(&uploads::parameters(&ids)) {
                     return false;
                 }
-                let newest = newest(&untrack(|| self.uploads()));
-                self.model.with_value(|model| set_mark(model, &parameters));
-                let pressed = self
-                    .draft
-                    .with_untracked(|draft| Pressed::new(draft, parameters, newest));
-                self.pressed.set_value(Some(pressed));
-                self.waited.set(ids);
+                self.start(Wait::Uploads(ids));
                 true
             }
             Pending::Stop(message) => {
@@ -185,15 +182,33 @@ impl UploadWait {
         }
     }
 
+    /// Begins to wait.
+    fn start(self, wait: Wait) {
+        let account = untrack(|| contexts().session.account());
+        let lists = self
+            .model
+            .with_value(|model| media_lists::of_form(&account.address, model));
+        self.pressed.set_value(Some(Pressed {
+            account,
+            draft: self.draft.get_untracked(),
+            lists,
+            newest: newest(&untrack(|| self.uploads())),
+            at: uploads::moment(),
+        }));
+        self.model.with_value(set_mark);
+        self.wait.set(wait);
+    }
+
     /// Ends the wait without a message: the user takes the press back, or clears the form.
     pub fn cancel(self) {
         self.outcome.set(None);
-        self.waited.set(Vec::new());
-        self.model.with_value(take_mark);
+        self.wait.set(Wait::Nothing);
+        self.model.with_value(remove_mark);
     }
 
     /// Submits the form, or shows why it is not submitted, when the uploads have ended.
     pub fn follow(self, form: NodeRef<Form>) {
+        self.follow_changes();
         // On a phone, the form may be folded so that it doesn't show the reason.
         effect(move || {
             if self.outcome.read().is_some() {
@@ -205,15 +220,23 @@ impl UploadWait {
             }
         });
         effect(move || {
-            if self.waited.read().is_empty() {
+            let wait = self.wait.get();
+            let waited = match &wait {
+                Wait::Nothing => return,
+                Wait::Check => None,
+                Wait::Uploads(ids) => Some(ids),
+            };
+            if self.is_checking() {
                 return;
             }
-            match self.pending() {
+            match waited.map_or(Pending::Submit, |ids| self.pending(ids)) {
+                // The page may have started further uploads.
+                Pending::Wait(ids, _) if waited != Some(&ids) => self.wait.set(Wait::Uploads(ids)),
                 Pending::Wait(..) => {}
                 Pending::Stop(message) => self.stop(message),
-                Pending::Submit if self.has_changed() => self.stop(CHANGED.to_owned()),
+                Pending::Submit if self.has_changed(waited) => self.stop(CHANGED.to_owned()),
                 Pending::Submit => {
-                    self.waited.set(Vec::new());
+                    self.wait.set(Wait::Nothing);
                     press::forget();
                     // Later, because signals that are created in an effect are disposed with it.
                     spawn(async move {
@@ -226,50 +249,79 @@ impl UploadWait {
         });
     }
 
+    /// Removes the message when the user changes what it is about.
+    fn follow_changes(self) {
+        let before = StoredValue::new((self.draft.get_untracked(), uploads::moment()));
+        effect(move || {
+            let now = self.draft.get();
+            let (earlier, at) = before.get_value();
+            if !at.has_only_deliveries(&earlier, &now) && self.outcome.read_untracked().is_some() {
+                self.outcome.set(None);
+            }
+            before.set_value((now, uploads::moment()));
+        });
+        effect(move || {
+            let ended = ended(&self.uploads());
+            let is_resolved = self.outcome.with_untracked(|outcome| {
+                let mut failed = outcome.iter().flat_map(|outcome| &outcome.ended);
+                failed.any(|id| !ended.contains(id))
+            });
+            if is_resolved {
+                self.outcome.set(None);
+            }
+        });
+    }
+
     /// Ends the wait without submitting.
     fn stop(self, message: String) {
         self.cancel();
-        let pressed = self.pressed.get_value();
-        let parameters = pressed.map(|pressed| pressed.parameters);
-        let outcome = self
-            .draft
-            .with_untracked(|draft| Outcome::new(message, draft, parameters.unwrap_or_default()));
-        self.outcome.set(Some(outcome));
+        let ended = ended(&untrack(|| self.uploads()));
+        self.outcome.set(Some(Outcome { message, ended }));
     }
 
-    /// Whether the account or other parameters have changed since Generate was pressed, or the file of an upload is not in
-    /// its field.
-    fn has_changed(self) -> bool {
+    /// Whether the account, the values or the lists have changed since Generate was pressed, other than by uploads, or the
+    /// file of an upload is not in its field. `waited`: the ids of the uploads.
+    fn has_changed(self, waited: Option<&Vec<u32>>) -> bool {
+        let account = untrack(|| contexts().session.account());
+        let uploads = untrack(|| self.uploads());
+        let lists = self
+            .model
+            .with_value(|model| media_lists::of_form(&account.address, model));
+        let is_delivered = self.draft.with_untracked(|draft| {
+            waited.is_none_or(|waited| uploads::are_delivered(waited, draft))
+        });
         self.pressed.with_value(|pressed| {
-            pressed.as_ref().is_none_or(|pressed| {
-                let parameters = pressed.parameters.clone();
-                let now = self
-                    .draft
-                    .with_untracked(|draft| Pressed::new(draft, parameters, pressed.newest));
-                let waited = self.waited.read_untracked();
-                let are_delivered = self
-                    .draft
-                    .with_untracked(|draft| uploads::are_delivered(&waited, draft));
-                now != *pressed || !are_delivered
-            })
+            let Some(pressed) = pressed else { return true };
+            let is_same_list = |(name, before): &(String, MediaList)| {
+                let now = lists.iter().find(|(other, _)| other == name);
+                now.is_some_and(|(_, now)| pressed.at.has_same_list(name, before, now))
+            };
+            let is_same_draft = self
+                .draft
+                .with_untracked(|draft| pressed.at.has_only_deliveries(&pressed.draft, draft));
+            let has_new_file = newest_chosen(&uploads) > pressed.newest;
+            let is_same = account == pressed.account
+                && is_same_draft
+                && !has_new_file
+                && pressed.lists.iter().all(is_same_list);
+            !is_same || !is_delivered
         })
     }
 
     /// The message while Generate waits, with a button that takes the press back, and the reason why nothing was submitted.
     pub fn view(self) -> AnyView {
-        let is_waiting = when(move || !self.waited.read().is_empty());
-        let message = text(move || match is_waiting.get() {
-            true => match self.pending() {
-                Pending::Wait(_, message) => message,
-                Pending::Submit | Pending::Stop(_) => String::new(),
-            },
-            false => {
+        let is_waiting = when(move || self.is_waiting());
+        let message = text(move || match self.wait.get() {
+            Wait::Nothing => {
                 let outcome = self.outcome.get();
-                let outcome = outcome.filter(|outcome| {
-                    without(&self.draft.read(), &outcome.parameters) == outcome.draft
-                });
                 outcome.map(|outcome| outcome.message).unwrap_or_default()
             }
+            Wait::Check => CHECKING.to_owned(),
+            Wait::Uploads(ids) => match self.pending(&ids) {
+                Pending::Wait(_, message) => message,
+                Pending::Submit if self.is_checking() => CHECKING.to_owned(),
+                Pending::Submit | Pending::Stop(_) => String::new(),
+            },
         });
         let cancel = move |_: leptos::ev::MouseEvent| {
             self.cancel();

@@ -35,6 +35,12 @@ fn follow_alone(dialog: NodeRef<Dialog>, is_open: Signal<bool>) {
     });
 }
 
+/// Whether a dialog covers the page.
+pub fn is_any_open() -> bool {
+    let dialog = document().query_selector("dialog[open]");
+    dialog.is_ok_and(|dialog| dialog.is_some())
+}
+
 /// Closes a dialog if the click was on its backdrop. Replaces `closedby="any"` in browsers that don't support it.
 pub fn close_if_outside(click: MouseEvent) {
     // The target of a click on the backdrop is the dialog itself.

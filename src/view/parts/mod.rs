@@ -26,6 +26,7 @@ pub mod no_account;
 pub mod not_sent;
 pub mod page_title;
 pub mod picture;
+pub mod picture_dialog;
 pub mod px;
 pub mod question;
 pub mod root_mark;

@@ -3,7 +3,7 @@ use leptos::prelude::*;
 
 use super::dialog;
 use super::root_mark::RootMark;
-use crate::reactive::boxed::{after, handler};
+use crate::reactive::boxed::{after, effect, handler};
 
 /// A confirmation dialog for an action that costs money or can't be undone. The button that cancels has the focus.
 #[derive(Clone, Copy, Default)]
@@ -40,7 +40,16 @@ impl Question {
         }
     }
 
-    /// Returns the dialog. `label`: its accessible name. `no` and `yes`: the labels of the buttons. `style`: the CSS class of
+    /// Closes the dialog when the one that it belongs to closes. `is_open`: whether that one is open.
+    pub fn follow(self, is_open: Signal<bool>) {
+        effect(move || {
+            if !is_open.get() {
+                self.close();
+            }
+        });
+    }
+
+    /// Returns the dialog. `label`: its heading. `no` and `yes`: the labels of the buttons. `style`: the CSS class of
     /// the button that confirms.
     pub fn view(
         self,
@@ -74,6 +83,7 @@ impl Question {
         };
         view! {
             <dialog node_ref=self.dialog aria-label=label on:close=handler(closed)>
+                <h2>{label}</h2>
                 <p translate="no">{question}</p>
                 <div class="row dialog-foot">
                     // The first focusable element gets the initial focus.

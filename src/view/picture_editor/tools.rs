@@ -6,11 +6,11 @@ use atelier_studio::picture_edit::ratio::Choice;
 use icondata_core::Icon;
 use icondata_lu::{LuFlipHorizontal2, LuFlipVertical2, LuRotateCcw, LuRotateCw, LuUndo2};
 use leptos::prelude::*;
-use web_sys::{Event, HtmlInputElement, MouseEvent};
+use web_sys::{Event, HtmlInputElement};
 
 use super::Editor;
 use crate::reactive::boxed::{handler, text, when};
-use crate::view::parts::glyph::Glyph;
+use crate::view::parts::picture_dialog;
 
 pub fn tools(editor: Editor, choices: Vec<Choice>) -> AnyView {
     let ratios: Vec<Option<f64>> = choices.iter().map(|choice| choice.ratio).collect();
@@ -62,19 +62,7 @@ pub fn tools(editor: Editor, choices: Vec<Choice>) -> AnyView {
 
 fn button(editor: Editor, label: &'static str, icon: Icon, act: fn(Editor)) -> AnyView {
     let is_loading = when(move || editor.edit.read().is_none());
-    view! {
-        <button
-            class="button small"
-            type="button"
-            title=label
-            aria-disabled=text(move || is_loading.get().to_string())
-            on:click=handler(move |_: MouseEvent| act(editor))
-        >
-            <Glyph icon />
-            <span class="tool-label">{label}</span>
-        </button>
-    }
-    .into_any()
+    picture_dialog::tool(label, icon, is_loading, move || act(editor))
 }
 
 /// A number of the crop.

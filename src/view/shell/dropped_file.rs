@@ -9,7 +9,7 @@ use web_sys::{ClipboardEvent, DataTransfer, DragEvent, Element, Event};
 
 use crate::browser::chosen::{self, ChosenFile};
 use crate::state::navigation::Navigation;
-use crate::view::parts::focus;
+use crate::view::parts::{dialog, focus};
 use crate::view::shell::shortcuts;
 
 /// The value of the query parameter that opens the dialog.
@@ -56,7 +56,7 @@ pub fn listen(navigation: Navigation) {
             }
             // Otherwise the browser would open the file, and leave the page.
             event.prevent_default();
-            let is_accepted = !IS_OWN_DRAG.get() && !is_covered();
+            let is_accepted = !IS_OWN_DRAG.get() && !dialog::is_any_open();
             if let Some(transfer) = &transfer {
                 transfer.set_drop_effect(if is_accepted { "copy" } else { "none" });
             }
@@ -70,7 +70,11 @@ pub fn listen(navigation: Navigation) {
         let transfer = event.unchecked_ref::<ClipboardEvent>().clipboard_data();
         // Some programs add the name of a file as text, and a cell of a spreadsheet is both text and a picture.
         let is_text = chosen::has_type(transfer.as_ref(), "text/plain") && focus::is_writing();
-        if event.default_prevented() || is_text || !has_files(transfer.as_ref()) || is_covered() {
+        if event.default_prevented()
+            || is_text
+            || !has_files(transfer.as_ref())
+            || dialog::is_any_open()
+        {
             return;
         }
         event.prevent_default();
@@ -94,9 +98,4 @@ fn has_files(transfer: Option<&DataTransfer>) -> bool {
 fn is_file_input(event: &Event) -> bool {
     let target = event.target().and_then(|it| it.dyn_into::<Element>().ok());
     target.is_some_and(|it| it.matches("input[type=file]") == Ok(true))
-}
-
-fn is_covered() -> bool {
-    let dialog = document().query_selector("dialog[open]");
-    dialog.is_ok_and(|dialog| dialog.is_some())
 }

@@ -1,6 +1,6 @@
 //! Files of the user for media parameters: which files are accepted (`acceptance`), the state of one upload (`state`), what
 //! Generate does while uploads run (`pending`), pictures inside the request (`embedding`), uploads that continue after a
-//! reload (`stored`), files that the service no longer has (`expiry`), the removal of location and camera data (`metadata`), and
+//! reload (`stored`), the names of uploaded files (`remembered`), files that the service no longer has (`expiry`), the removal of location and camera data (`metadata`), and
 //! formats that browsers can't read (`unreadable`).
 
 pub mod acceptance;
@@ -8,6 +8,7 @@ pub mod embedding;
 pub mod expiry;
 pub mod metadata;
 pub mod pending;
+pub mod remembered;
 pub mod state;
 pub mod stored;
 pub mod unreadable;

@@ -81,6 +81,12 @@ async fn an_upload_continues_after_a_reload_and_in_one_tab_only() {
             .await?;
         wait_for_value(browser, "no stored upload", STORED, 0).await?;
         browser.wait_for_text(interrupted, TIMEOUT).await?;
+        // The name is known after another reload.
+        browser.reload().await?;
+        browser
+            .wait_for_text("cat.png, 64 × 48 px", TIMEOUT)
+            .await?;
+        browser.find(&by("button", "Remove")).await?;
         assert!(studio.sent_prompts().is_empty());
         // One before and one after the reload: none by the other tab.
         assert_eq!(count(studio), 2);

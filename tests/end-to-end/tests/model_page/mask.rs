@@ -5,6 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 
 use crate::studio::{Studio, TIMEOUT};
 use atelier_end_to_end::Result;
+use atelier_end_to_end::fault::{Fault, Rule};
 use atelier_end_to_end::find::{by, starting};
 use atelier_end_to_end::story::drive;
 use atelier_end_to_end::studio as start;
@@ -34,7 +35,7 @@ description = "White is what changes"
 "#;
 
 /// Puts a picture of 400 × 200 px into the field `image`.
-const CHOOSE: &str = "
+pub(crate) const CHOOSE: &str = "
     const canvas = Object.assign(document.createElement('canvas'), { width: 400, height: 200 });
     const context = canvas.getContext('2d');
     context.fillStyle = 'teal';
@@ -48,8 +49,15 @@ const CHOOSE: &str = "
 ";
 
 /// Returns the values of the two fields.
-const VALUES: &str =
+pub(crate) const VALUES: &str =
     "return [...document.querySelectorAll('.media-field > input[type=text]')].map(it => it.value)";
+
+/// Returns the picture of the mask that was drawn last.
+const OWN_PICTURE: &str =
+    "return JSON.parse(localStorage.getItem('atelier.mask-pictures')).at(-1).picture";
+
+/// Returns the warning about a mask of another picture.
+const WARNING: &str = "return document.querySelectorAll('.media-field')[1].querySelector('.problem[role=status]').textContent";
 
 /// Returns the place of the picture in the dialog.
 const PLACE: &str = "
@@ -78,7 +86,7 @@ const MASK: &str = "
         count,
     }";
 
-async fn run(name: &str, steps: impl AsyncFnOnce(&Studio<'_>) -> Result<()>) {
+pub(crate) async fn run(name: &str, steps: impl AsyncFnOnce(&Studio<'_>) -> Result<()>) {
     drive(name, async |browser| {
         let folder = tempfile::tempdir()?;
         let (models, program) = (
@@ -224,6 +232,19 @@ async fn a_mask_drawn_with_the_pointer_is_uploaded_in_black_and_white() {
         let other = "https://files.example/other.png";
         browser.fill(&starting("textbox", "image"), other).await?;
         let message = "This mask was drawn over another picture.";
+        browser.wait_for_text(message, TIMEOUT).await?;
+        browser.reload().await?;
+        browser.wait_for_text(message, TIMEOUT).await?;
+        // A picture that is about to be replaced is another one as well.
+        let own = browser.run(OWN_PICTURE, vec![]).await?;
+        let own = own.as_str().ok_or("no picture was stored")?;
+        browser.fill(&starting("textbox", "image"), own).await?;
+        wait_for_value(browser, "no warning", WARNING, "").await?;
+        studio.proxy.add(Rule::every("/v2/uploads", Fault::Hold));
+        studio.run_script(CHOOSE).await?;
+        browser
+            .find(&by("progressbar", "Upload of lake.png"))
+            .await?;
         browser.wait_for_text(message, TIMEOUT).await
     })
     .await;

@@ -254,7 +254,7 @@ async fn a_canceled_upload_leaves_the_address() {
 }
 
 /// Counts the uploads that have neither a reply nor been aborted.
-const COUNT_CALLS: &str = "
+pub(crate) const COUNT_CALLS: &str = "
     window.callsInFlight = 0;
     const send = XMLHttpRequest.prototype.send;
     XMLHttpRequest.prototype.send = function (...body) {
@@ -264,7 +264,7 @@ const COUNT_CALLS: &str = "
     };";
 
 /// Releases the held uploads, and waits until each has ended, so that a late reply can't be missed.
-async fn release(studio: &Studio<'_>) -> Result<()> {
+pub(crate) async fn release(studio: &Studio<'_>) -> Result<()> {
     studio.proxy.clear();
     let in_flight = "return window.callsInFlight";
     wait_for_value(studio.browser, "the end of the uploads", in_flight, 0).await

@@ -2,6 +2,7 @@
 
 use crate::studio::{Studio, TIMEOUT, run_steps};
 use atelier_end_to_end::Result;
+use atelier_end_to_end::fault::{Fault, Rule};
 use atelier_end_to_end::find::by;
 use atelier_end_to_end::wait::{wait_for_match, wait_for_value};
 use serde_json::{Value, json};
@@ -87,7 +88,10 @@ async fn location_is_removed_and_other_files_are_untouched() {
         assert_eq!(sent, chosen, "a file with Content Credentials was changed");
         browser
             .wait_for_text("This file has Content Credentials", TIMEOUT)
-            .await
+            .await?;
+        browser.press(&by("button", "Edit")).await?;
+        let note = "This file carries Content Credentials. An edited copy doesn't.";
+        browser.wait_for_text(note, TIMEOUT).await
     })
     .await;
 }
@@ -106,6 +110,40 @@ async fn the_data_is_kept_if_settings_say_so() {
         let (chosen, sent) =
             upload(studio, "photo.jpg", "inserted(await plain(), exif(6))").await?;
         assert_eq!(sent, chosen);
+        Ok(())
+    })
+    .await;
+}
+
+/// Guards against location data that is sent because it was kept at an earlier attempt.
+#[tokio::test(flavor = "multi_thread")]
+async fn each_attempt_follows_the_present_setting() {
+    run_steps("each_attempt_follows", &["--speed", "0"], async |studio| {
+        let browser = studio.browser;
+        open(studio).await?;
+        let keep = "localStorage.setItem('atelier.keep-metadata', 'true')";
+        browser.run(keep, vec![]).await?;
+        let refused = Fault::Status {
+            status: 401,
+            retry_after: None,
+        };
+        studio.proxy.add(Rule::next(1, "/v2/uploads", refused));
+        let files = FILES.replace("NAME", "'photo.jpg'");
+        let choose = "choose(inserted(await plain(), exif(1)))";
+        studio.run_script(&format!("{files} {choose}")).await?;
+        let try_again = by("button", "Try again");
+        browser.find(&try_again).await?;
+        let remove = "localStorage.removeItem('atelier.keep-metadata')";
+        browser.run(remove, vec![]).await?;
+        browser.press(&try_again).await?;
+        browser.wait_for_text(REMOVED, TIMEOUT).await?;
+        let is_uploaded = |value: &Value| value.as_str().is_some_and(|it| it.contains("/outputs/"));
+        wait_for_match(browser, "the upload", VALUE, is_uploaded).await?;
+        let read = "const value = document.querySelector('.media-field > input[type=text]').value;
+            return hex(new Uint8Array(await (await fetch(value)).arrayBuffer()))";
+        let sent = studio.run_script(&format!("{files} {read}")).await?;
+        let sent = sent.as_str().unwrap_or_default();
+        assert!(!sent.contains("475053"), "GPS data was sent");
         Ok(())
     })
     .await;

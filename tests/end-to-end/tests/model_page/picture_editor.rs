@@ -2,6 +2,7 @@
 
 use crate::studio::{Studio, TIMEOUT, run_steps};
 use atelier_end_to_end::Result;
+use atelier_end_to_end::fault::{Fault, Rule};
 use atelier_end_to_end::find::by;
 use atelier_end_to_end::wait::{wait_for_match, wait_for_value};
 use serde_json::{Value, json};
@@ -75,7 +76,14 @@ async fn a_picture_is_cropped_turned_and_scaled_from_its_original() {
         uploaded(studio, &json!("")).await?;
         let original = browser.run(VALUE, vec![]).await?;
 
+        // The page has the file itself: it does not need the service for editing.
+        let unavailable = Fault::Status {
+            status: 503,
+            retry_after: None,
+        };
+        studio.proxy.add(Rule::every("/outputs/*", unavailable));
         open_editor(studio).await?;
+        studio.proxy.clear();
         type_number(studio, "Width", "200").await?;
         type_number(studio, "Height", "100").await?;
         browser.press(&by("button", "Rotate right")).await?;

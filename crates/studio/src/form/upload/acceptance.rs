@@ -97,6 +97,11 @@ pub fn can_embed(file: &LocalFile, media: Media, support: &Support) -> bool {
     media == Media::Image && is_only_reason
 }
 
+/// Returns the message for a file that was moved, deleted or changed since it was chosen.
+pub fn unreadable_file(name: &str) -> String {
+    format!("{name} can't be read any more. Choose it again.")
+}
+
 /// Returns the message for a service without uploads.
 pub fn no_uploads(name: &str) -> String {
     format!("This service takes addresses only: enter the address of {name} instead of the file.")

@@ -29,6 +29,18 @@ pub fn renewed(name: &str) -> String {
     format!("The service no longer has {name}. It is uploaded again.")
 }
 
+/// Returns the message for a file that was uploaded before a reload and has expired since.
+pub fn lost(name: &str) -> String {
+    format!("The service no longer has {name}. Choose it again.")
+}
+
+/// Returns the message for a batch with a file that the service has deleted.
+pub fn lost_in_batch(name: &str) -> String {
+    format!(
+        "Not sent: the service no longer has {name}. Enter another address in the rows that use it, or upload it again."
+    )
+}
+
 /// The message for a file that has to be chosen again.
 pub const LOST: &str =
     "The service has no file at this address. Choose the file again, or enter another address.";

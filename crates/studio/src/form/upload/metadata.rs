@@ -51,6 +51,17 @@ pub const REMOVED: &str = "Location and camera data were removed. Settings can k
 /// The message at the field if the file has Content Credentials.
 pub const CREDENTIALS: &str = "This file has Content Credentials, so it is sent unchanged, with any location and camera data.";
 
+/// The message before a file with Content Credentials is edited.
+pub const CREDENTIALS_OF_EDITED: &str =
+    "This file carries Content Credentials. An edited copy doesn't.";
+
+/// Returns the message at a field with another sentence about such data; empty if nothing was done to it. A file is
+/// prepared again if the user changes the setting before it is sent.
+pub fn with_note(note: &str, sentence: &str) -> String {
+    let rest = note.replace(REMOVED, "").replace(CREDENTIALS, "");
+    format!("{} {sentence}", rest.trim()).trim().to_owned()
+}
+
 /// Returns the message if a picture can't be drawn upright.
 pub fn cannot_redraw(name: &str) -> String {
     format!(
@@ -466,6 +477,20 @@ mod tests {
             Piece::New(bytes) => bytes,
         });
         bytes.collect::<Vec<_>>().concat()
+    }
+
+    #[test]
+    fn a_note_about_removed_data_replaces_an_earlier_one() {
+        let note = "Only one of 2 files is used: a.png.";
+        let removed = with_note(note, REMOVED);
+        assert_eq!(removed, format!("{note} {REMOVED}"));
+        assert_eq!(with_note(&removed, REMOVED), removed);
+        assert_eq!(
+            with_note(&removed, CREDENTIALS),
+            format!("{note} {CREDENTIALS}")
+        );
+        assert_eq!(with_note(&removed, ""), note);
+        assert_eq!(with_note("", REMOVED), REMOVED);
     }
 
     #[test]

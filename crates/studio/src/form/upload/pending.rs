@@ -1,6 +1,9 @@
 //! Decides what Generate does while uploads of its form run: it waits for them, and does not submit if one fails.
 
+use atelier_contract::Draft;
+
 use super::state::UploadState;
+use crate::form::media_list::{ListItem, MediaList};
 
 /// An upload of a form.
 #[derive(Debug, Clone, PartialEq)]
@@ -11,6 +14,9 @@ pub struct FormUpload {
     pub state: UploadState,
     /// Whether the file is an item of a list, where it stays visible after a failure.
     pub is_in_list: bool,
+    /// Whether the page started the upload by itself: it continues one from before a reload, uploads a lost file again, or
+    /// uploads an output.
+    pub is_automatic: bool,
 }
 
 /// What a press of Generate does next.
@@ -22,6 +28,9 @@ pub enum Pending {
     /// It does not submit, for this reason.
     Stop(String),
 }
+
+/// The message while it is not known yet which files the form has to upload.
+pub const CHECKING: &str = "Checking whether a file has to be uploaded first. Generate follows.";
 
 /// The message after the form was left while Generate waited.
 pub const INTERRUPTED: &str =
@@ -49,11 +58,18 @@ pub fn newest(uploads: &[FormUpload]) -> u32 {
     ids.max().unwrap_or_default()
 }
 
+/// Returns the id of the newest upload of a form that the user has started; 0 without one.
+pub fn newest_chosen(uploads: &[FormUpload]) -> u32 {
+    let chosen = uploads.iter().filter(|upload| !upload.is_automatic);
+    chosen.map(|upload| upload.id).max().unwrap_or_default()
+}
+
 /// Decides about a press of Generate. `waited`: the ids of the uploads that it waits for; empty at the press. `newest`: the
 /// [`newest`] id at the press. `uploads`: those of the form that are not in their field yet.
 pub fn pending(waited: &[u32], newest: u32, uploads: &[FormUpload]) -> Pending {
     // The user has chosen another file, or has tried to. The field may still have the value from before the press.
-    let is_new = |upload: &&FormUpload| !waited.is_empty() && upload.id > newest;
+    let is_new =
+        |upload: &&FormUpload| !waited.is_empty() && !upload.is_automatic && upload.id > newest;
     if let Some(upload) = uploads.iter().find(is_new) {
         return Pending::Stop(match &upload.state {
             UploadState::Failed { message, .. } => failed_message(&upload.name, message),
@@ -102,6 +118,32 @@ pub fn pending(waited: &[u32], newest: u32, uploads: &[FormUpload]) -> Pending {
     Pending::Submit
 }
 
+/// Whether the URLs of uploads are all that has changed in a draft. `delivered`: the parameters with the URLs.
+pub fn is_delivery(before: &Draft, now: &Draft, delivered: &[(&str, &str)]) -> bool {
+    let text = |draft: &Draft, name: &str| draft.get(name).map(|entry| entry.to_text());
+    let is_delivered = |name: &str| {
+        let (before, now) = (text(before, name), text(now, name));
+        let contains =
+            |text: &Option<String>, url: &str| text.as_ref().is_some_and(|text| text.contains(url));
+        let mut urls = delivered.iter().filter(|(of, _)| *of == name);
+        urls.any(|(_, url)| contains(&now, url) && !contains(&before, url))
+    };
+    let names = before.iter().chain(now.iter()).map(|(name, _)| name);
+    let mut changed = names.filter(|name| before.get(name) != now.get(name));
+    changed.all(is_delivered)
+}
+
+/// Whether the URLs of uploads are all that has changed in a list. `delivered`: the URLs.
+pub fn is_same_list(before: &MediaList, now: &MediaList, delivered: &[&str]) -> bool {
+    let (before, now) = (before.items(), now.items());
+    let is_same = |(before, now): (&ListItem, &ListItem)| {
+        let address = now.address.as_deref();
+        let is_delivered = address.is_none_or(|address| delivered.contains(&address));
+        before.id == now.id && (before.address == now.address || is_delivered)
+    };
+    before.len() == now.len() && before.iter().zip(now).all(is_same)
+}
+
 /// `name`: the name of the file; empty if there is none.
 fn failed_message(name: &str, message: &str) -> String {
     match name {
@@ -113,7 +155,7 @@ fn failed_message(name: &str, message: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use atelier_contract::Uploaded;
+    use atelier_contract::{Entry, Uploaded};
 
     fn upload(id: u32, state: UploadState) -> FormUpload {
         FormUpload {
@@ -121,6 +163,7 @@ mod tests {
             name: format!("{id}.jpg"),
             state,
             is_in_list: false,
+            is_automatic: false,
         }
     }
 
@@ -207,6 +250,7 @@ mod tests {
                 can_retry: false,
             },
             is_in_list: false,
+            is_automatic: false,
         };
         for (upload, message) in [
             (
@@ -224,6 +268,61 @@ mod tests {
         }
         // A failure from before the press is shown at its field.
         assert_eq!(pending(&[1], 2, &[refused("old.png")]), Pending::Submit);
+    }
+
+    /// Guards against a press that is lost because the page uploads a lost file again while Generate waits.
+    #[test]
+    fn an_upload_that_the_page_started_is_waited_for_as_well() {
+        let renewed = FormUpload {
+            is_automatic: true,
+            ..upload(2, UploadState::Waiting)
+        };
+        let Pending::Wait(ids, _) = pending(&[1], 1, &[renewed]) else {
+            panic!("it does not wait");
+        };
+        assert_eq!(ids, [1, 2]);
+    }
+
+    #[test]
+    fn only_the_addresses_of_uploads_may_change_during_the_wait() {
+        let draft = |prompt: &str, image: &str| {
+            let mut draft = Draft::default();
+            draft.set("prompt", Entry::Text(prompt.into()));
+            draft.set("image", Entry::Text(image.into()));
+            draft
+        };
+        let before = draft("a cat", "https://a.example/1");
+        let delivered = [("image", "https://a.example/2")];
+        let is_delivery = |now: &Draft| is_delivery(&before, now, &delivered);
+        assert!(is_delivery(&before));
+        assert!(is_delivery(&draft("a cat", "https://a.example/2")));
+        assert!(!is_delivery(&draft("a cat", "https://a.example/3")));
+        assert!(!is_delivery(&draft("a dog", "https://a.example/2")));
+        assert!(!is_delivery(&Draft::default()));
+        assert!(!is_delivery(&draft(
+            "https://a.example/2",
+            "https://a.example/1"
+        )));
+    }
+
+    /// Guards against a task with a list that the user has changed after the press of Generate.
+    #[test]
+    fn a_list_must_stay_the_same_during_the_wait() {
+        let list = MediaList::new(&["a".to_owned()], &[7]);
+        let uploaded = |address: &str| {
+            let mut list = list.clone();
+            list.set(7, Some(address.to_owned()));
+            list
+        };
+        assert!(is_same_list(&list, &list, &[]));
+        assert!(is_same_list(&list, &uploaded("b"), &["b"]));
+        assert!(!is_same_list(&list, &uploaded("c"), &["b"]));
+        let mut moved = uploaded("b");
+        moved.move_to(7, 0);
+        assert!(!is_same_list(&list, &moved, &["b"]));
+        let mut shorter = uploaded("b");
+        shorter.remove(7);
+        assert!(!is_same_list(&list, &shorter, &["b"]));
     }
 
     #[test]
