@@ -33,6 +33,12 @@ pub fn time(then: Millis, now: Millis) -> String {
     format!("{day} {:02}:{:02}", then.hour, then.minute)
 }
 
+/// Formats a time with seconds, as in `Yesterday 09:05:07`.
+pub fn time_with_seconds(then: Millis, now: Millis) -> String {
+    let day = day(clock::local(then).day, clock::local(now).day);
+    format!("{day} {}", clock::time_of_day(then))
+}
+
 /// Formats a time for use within a sentence, as in `yesterday 09:05`. A time of today has no day.
 pub fn as_of(then: Millis, now: Millis) -> String {
     let time = time(then, now);

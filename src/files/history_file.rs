@@ -10,6 +10,7 @@ use atelier_studio::history::history_file::{
 };
 use atelier_studio::output::name_pattern::{NamePattern, NameValues, TakenNames};
 use atelier_studio::output::output_cache::{self, CachedOutput};
+use atelier_studio::output::upload_copy;
 use atelier_studio::text::plural::counted;
 use gloo_timers::future::TimeoutFuture;
 use leptos::prelude::{GetUntracked, WithUntracked, untrack};
@@ -266,8 +267,12 @@ async fn import_outputs(
     let total = outputs.len();
     for (at, output) in outputs.into_iter().enumerate() {
         on_progress(Progress::Outputs(at, total));
-        let task = output_cache::parse_name(&output.output).and_then(|(key, _)| runner.task(&key));
-        if task.is_none() || existing.contains(output.output.as_str()) {
+        let upload = upload_copy::parse_name(&output.output);
+        let is_upload = upload.is_some();
+        let task = upload.or_else(|| output_cache::parse_name(&output.output));
+        if task.and_then(|(key, _)| runner.task(&key)).is_none()
+            || existing.contains(output.output.as_str())
+        {
             continue;
         }
         let is_stored = stored_output::is_reference(&output.url);
@@ -304,6 +309,7 @@ async fn import_outputs(
             shown: output.shown,
         };
         match runner.import_copy(copy, blob).await {
+            Ok(()) if is_upload => result.uploads += 1,
             Ok(()) => result.outputs += 1,
             Err(_) => result.out_of_space += 1,
         }

@@ -10,6 +10,7 @@ use atelier_engine::{
     Action, BatchAction, BatchKey, Engine, Millis, MissingCredentials, Task, TaskKey,
 };
 use atelier_studio::form::seed::Seeded;
+use atelier_studio::history::lineage::Uploads;
 use atelier_studio::history::{self, lineage};
 use gloo_timers::callback::Interval;
 use leptos::prelude::*;
@@ -41,6 +42,7 @@ mod task_store;
 mod testing;
 #[cfg(test)]
 mod tests;
+pub mod uploaded_files;
 pub mod uploaded_outputs;
 
 use parts::Parts;
@@ -237,6 +239,7 @@ impl Runner {
             self.created(),
         );
         task.sources = old.sources;
+        task.uploads = old.uploads;
         task.retry_of = Some(key.clone());
         task.batch = old.batch;
         task.varied = old.varied;
@@ -247,7 +250,11 @@ impl Runner {
     /// Submits new tasks, in this order.
     pub fn submit_tasks(&self, mut tasks: Vec<Task>) {
         self.with_tasks(|known| {
-            uploaded_outputs::with(|uploaded| lineage::trace(&mut tasks, known, uploaded));
+            uploaded_outputs::with(|outputs| {
+                uploaded_files::with(|files| {
+                    lineage::trace(&mut tasks, known, Uploads { outputs, files });
+                });
+            });
         });
         let secrets = self.take_secrets(&mut tasks);
         let message = self.unless_leading(|| TabMessage::Submitted(tasks.clone(), secrets.clone()));

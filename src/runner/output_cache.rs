@@ -5,6 +5,7 @@
 
 use atelier_engine::{Millis, TaskKey, stored_output};
 use atelier_studio::output::output_cache::{self, CachedOutput, CopyRequest};
+use atelier_studio::output::upload_copy;
 use leptos::prelude::*;
 use web_sys::Blob;
 
@@ -209,18 +210,29 @@ impl OutputCache {
             .with_tasks(|tasks| output_cache::favorites(tasks.iter().copied()))
     }
 
-    /// Returns the address of an output by its name.
+    /// Returns the address of an output, or of an uploaded file, by its name.
     pub fn output(self, name: &str) -> Option<String> {
+        if let Some((task, index)) = upload_copy::parse_name(name) {
+            let task = self.tasks.task(&task)?;
+            return task.with_untracked(|task| Some(task.uploads.get(index)?.url.clone()));
+        }
         let (task, position) = output_cache::parse_name(name)?;
         let task = self.tasks.task(&task)?;
         task.with_untracked(|task| task.outputs().get(position).cloned())
     }
 
-    /// Returns the names of a task's outputs.
+    /// Returns the names of a task's outputs, and those of the uploaded files whose copies are stored with it.
     fn names(self, key: &TaskKey) -> Vec<String> {
-        let task = self.tasks.task(key);
-        let count = task.map_or(0, |task| task.read_untracked().outputs().len());
-        (0..count).map(|at| key.output(at)).collect()
+        let Some(task) = self.tasks.task(key) else {
+            return Vec::new();
+        };
+        let task = task.read_untracked();
+        let outputs = (0..task.outputs().len()).map(|at| key.output(at));
+        let uploads = match task.uploads.is_empty() {
+            true => Vec::new(),
+            false => (self.tasks).with_tasks(|tasks| upload_copy::names_of(&task, tasks)),
+        };
+        outputs.chain(uploads).collect()
     }
 
     /// Stores an imported file: a copy, or the file of an output that arrived as data.

@@ -43,6 +43,8 @@ struct Drawn {
 struct Store {
     request: Option<Request>,
     is_open: ArcRwSignal<bool>,
+    /// The field whose mask is drawn as soon as its form and the picture are ready.
+    wanted: ArcRwSignal<Option<FieldKey>>,
     drawn: Vec<Drawn>,
     /// The files of masks, with the field and the URL of the picture of each.
     files: Vec<(FieldKey, LocalFile, String)>,
@@ -60,6 +62,28 @@ pub fn open(request: Request) {
             store.is_open.clone()
         })
         .set(true);
+}
+
+fn wanted_signal() -> ArcRwSignal<Option<FieldKey>> {
+    STORE.with_borrow(|store| store.wanted.clone())
+}
+
+/// Asks the form of a field to open the dialog as soon as the picture is ready.
+pub fn want(key: FieldKey) {
+    wanted_signal().set(Some(key));
+}
+
+/// Whether [`want`] was called for a field; tracked.
+pub fn is_wanted(key: &FieldKey) -> bool {
+    wanted_signal().read().as_ref() == Some(key)
+}
+
+/// Takes back [`want`].
+pub fn forget_wanted(key: &FieldKey) {
+    let wanted = wanted_signal();
+    if wanted.read_untracked().as_ref() == Some(key) {
+        wanted.set(None);
+    }
 }
 
 /// Closes the dialog.

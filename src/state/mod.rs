@@ -19,6 +19,7 @@ pub mod outage;
 pub mod photo_privacy;
 pub mod picture_edits;
 pub mod presets;
+pub mod private_files;
 pub mod retry_signal;
 pub mod secrets;
 pub mod session;

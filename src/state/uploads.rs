@@ -22,6 +22,7 @@ use leptos::prelude::*;
 use web_sys::Blob;
 
 use crate::browser::chosen::ChosenFile;
+use crate::runner::uploaded_files;
 use crate::state::catalog::Load;
 use crate::state::contexts::Contexts;
 use backup::Backup;
@@ -304,10 +305,12 @@ pub fn parameters(ids: &[u32]) -> Vec<String> {
 pub fn deliver(id: u32) {
     if let Some(Upload {
         key,
+        file,
         state: UploadState::Done(uploaded),
         ..
     }) = of_id(id)
     {
+        uploaded_files::remember(&uploaded.url, &file.name);
         let delivered = (id, key.parameter, uploaded.url);
         STORE.with_borrow_mut(|store| store.delivered.push(delivered));
     }

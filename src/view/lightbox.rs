@@ -4,6 +4,7 @@
 mod actions;
 pub mod comparison;
 mod credentials;
+mod edit_with_mask;
 mod measures;
 mod panel;
 mod player;

@@ -6,7 +6,7 @@ mod form_undo;
 pub mod from_file;
 mod head;
 mod input_json;
-mod loaded;
+pub mod loaded;
 pub mod mode;
 mod newest_single;
 mod one;

@@ -22,7 +22,9 @@ pub use missing_credentials::MissingCredentials;
 pub use rate_limit::RateLimit;
 pub use reduce::{Effect, Event, apply};
 pub use state::{Phase, TaskState};
-pub use task::{BatchKey, BatchPlace, CancelRequest, PollError, Source, Task, TaskKey, UNDO_MS};
+pub use task::{
+    BatchKey, BatchPlace, CancelRequest, PollError, Source, Task, TaskKey, UNDO_MS, UploadedFile,
+};
 pub use time::Millis;
 pub use wait_reason::{
     Access, SendingState, elapsed, is_not_followed, not_asked_reason, wait_reason,

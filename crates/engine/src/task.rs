@@ -95,6 +95,17 @@ pub struct Source {
     pub output: String,
 }
 
+/// A file of the user's own that is the value of a parameter, or an item of its list. It is stored with its task, so names
+/// and types must not change.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UploadedFile {
+    pub parameter: String,
+    /// The address of the file at the service.
+    pub url: String,
+    /// The name of the file on the user's device.
+    pub name: String,
+}
+
 /// The record of a task, as it is stored and sent between tabs. Records of earlier releases must be readable, so names
 /// and types must not change.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -183,6 +194,9 @@ pub struct Task {
     /// The outputs of other tasks that are inputs of this task.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sources: Vec<Source>,
+    /// The uploaded files that are inputs of this task.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub uploads: Vec<UploadedFile>,
     /// The names of the secret parameters. Their values are never stored: see [`crate::Secrets`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub secrets: Vec<String>,
@@ -235,6 +249,7 @@ impl Task {
             seed_chosen: false,
             favorites: Vec::new(),
             sources: Vec::new(),
+            uploads: Vec::new(),
             secrets: Vec::new(),
             cancel: None,
             extra: Map::new(),

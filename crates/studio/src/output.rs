@@ -9,4 +9,5 @@ pub mod name_pattern;
 pub mod output_access;
 pub mod output_cache;
 pub mod thumbnail;
+pub mod upload_copy;
 pub mod waveform;

@@ -68,6 +68,14 @@ impl Program {
     }
 }
 
+/// Returns the message for several files of which one is opened; empty for one file.
+pub fn several_message(opened: &str, count: usize) -> String {
+    match count {
+        0 | 1 => String::new(),
+        _ => format!("Only one of {count} files is opened: {opened}."),
+    }
+}
+
 /// A recipe that was found in a file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FoundRecipe {

@@ -12,6 +12,7 @@ use super::{FieldKey, Upload, of_field, refuse_file, remembered, start_with, wit
 use crate::browser::chosen::ChosenFile;
 use crate::browser::{clock, peek};
 use crate::reactive::boxed::spawn;
+use crate::runner::uploaded_files;
 use crate::state::contexts::Contexts;
 use crate::state::photo_privacy;
 use crate::state::session::Session;
@@ -64,6 +65,7 @@ pub(super) fn remember(
     uploaded: Uploaded,
 ) {
     remembered::remember(&upload.key.address, &upload.file, &uploaded);
+    uploaded_files::remember(&uploaded.url, &upload.file.name);
     STORE.with_borrow_mut(|store| {
         store
             .known

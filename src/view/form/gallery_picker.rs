@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use atelier_contract::Media;
 use atelier_studio::form::reuse;
-use atelier_studio::gallery::picker::PickerGrid;
+use atelier_studio::gallery::picker::{self, PickerGrid};
 use atelier_studio::gallery::{GalleryEntry, GalleryFilter};
 use atelier_studio::list::window::Stack;
 use atelier_studio::navigation::search::Query;
@@ -18,6 +18,7 @@ use web_sys::{KeyboardEvent, MouseEvent};
 use super::media_list::ListField;
 use super::output_input::Output;
 use super::own_file::MediaField;
+use crate::browser::{clock, dates};
 use crate::reactive::boxed::{dynamic, effect, handler, memo, text, when};
 use crate::runner::Runner;
 use crate::state::contexts::contexts;
@@ -255,16 +256,17 @@ fn option(picker: Picker, at: usize, entry: &GalleryEntry) -> AnyView {
         return ().into_any();
     };
     let (name, kind) = (entry.name(), entry.kind);
-    let (title, label, model, url) = task.with_untracked(|task| {
+    let (caption, label, url) = task.with_untracked(|task| {
         let url = task.outputs().get(entry.position).cloned();
-        let title = task.input.title().to_owned();
+        let caption = match task.input.title() {
+            "" => task.model_name.clone(),
+            title => title.to_owned(),
+        };
         let label = words::output(task, kind);
-        (title, label, task.model_name.clone(), url)
+        let time = dates::time_with_seconds(task.created, clock::now());
+        let label = picker::option_name(task, &label, entry.position, &time);
+        (caption, label, url)
     });
-    let caption = match title.is_empty() {
-        true => model.clone(),
-        false => title,
-    };
     // The position among the chosen outputs, from 1.
     let order = {
         let name = name.clone();
@@ -288,7 +290,8 @@ fn option(picker: Picker, at: usize, entry: &GalleryEntry) -> AnyView {
             id=option_id(at)
             class="picker-option"
             class:active=when(move || picker.active.get() == at)
-            aria-label=format!("{label}, {model}")
+            title=label.clone()
+            aria-label=label
             aria-selected=text(move || is_selected().to_string())
             aria-posinset=(at + 1).to_string()
             aria-setsize=text(move || picker.found.read().len().to_string())

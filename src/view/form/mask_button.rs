@@ -4,12 +4,14 @@ use std::rc::Rc;
 
 use atelier_contract::Media;
 use atelier_contract::output::SafeUrl;
+use atelier_studio::form::upload::state::UploadState;
 use atelier_studio::mask::target::{self, Candidate, Target};
 use atelier_studio::mask::words;
 use icondata_lu::LuBrush;
 use leptos::prelude::*;
 use web_sys::MouseEvent;
 
+use super::output_input;
 use super::own_file::MediaField;
 use crate::reactive::boxed::{effect, handler, memo, text};
 use crate::state::contexts::contexts;
@@ -43,6 +45,7 @@ pub fn view(of: &MediaField) -> AnyView {
     store_picture(of);
     // The mask is part of the form, which may be left with the browser's Back.
     on_cleanup(masks::interrupt);
+    follow_wish(of, fields.clone(), message);
     let of = of.clone();
     let press = move |_: MouseEvent| {
         let problem = match find(&fields) {
@@ -66,6 +69,42 @@ pub fn view(of: &MediaField) -> AnyView {
         })></p>
     }
     .into_any()
+}
+
+/// Opens the dialog once the picture of a form that was opened to draw a mask has its final address.
+fn follow_wish(of: &MediaField, fields: Vec<MediaField>, message: RwSignal<String>) {
+    let of = of.clone();
+    let forgotten = of.clone();
+    on_cleanup(move || masks::forget_wanted(&untrack(|| forgotten.key())));
+    effect(move || {
+        let key = of.key();
+        if !masks::is_wanted(&key) {
+            return;
+        }
+        let problem = match find_tracked(&fields) {
+            Target::Picture(at) => {
+                let picture = fields[at].key();
+                let upload = uploads::of_field(&picture);
+                let state = upload.map(|upload| upload.state);
+                if output_input::may_be_replaced(&picture)
+                    || state.as_ref().is_some_and(UploadState::is_running)
+                {
+                    message.set(words::OPENS_AFTER_UPLOAD.to_owned());
+                    return;
+                }
+                match state {
+                    // Its address is about to be put into the field.
+                    Some(UploadState::Done(_)) => return,
+                    // The field shows why.
+                    Some(_) => None,
+                    None => untrack(|| open(&of, &fields[at])),
+                }
+            }
+            Target::Empty(_) | Target::None => None,
+        };
+        masks::forget_wanted(&key);
+        message.set(problem.unwrap_or_default());
+    });
 }
 
 fn find(fields: &[MediaField]) -> Target {

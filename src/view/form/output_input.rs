@@ -38,16 +38,23 @@ pub enum Replacement {
     Data(String),
 }
 
+/// What a field has to do.
+enum Request {
+    /// The address of the output is already in the field, but may have to be replaced.
+    Replace(Output),
+    Upload(ChosenFile),
+}
+
 thread_local! {
-    /// Outputs whose addresses are already in a field, but may have to be replaced once the field is shown.
-    static REQUESTED: RefCell<ArcRwSignal<Vec<(FieldKey, Output)>>> = RefCell::default();
+    /// What fields have to do once they are shown.
+    static REQUESTED: RefCell<ArcRwSignal<Vec<(FieldKey, Request)>>> = RefCell::default();
     /// The fields for which it is being decided what replaces the address of an output.
     static DECIDING: RefCell<ArcRwSignal<Vec<FieldKey>>> = RefCell::default();
     /// The names of the outputs that are being uploaded, by the ids of their uploads.
     static UPLOADING: RefCell<Vec<(u32, String)>> = const { RefCell::new(Vec::new()) };
 }
 
-fn requested() -> ArcRwSignal<Vec<(FieldKey, Output)>> {
+fn requested() -> ArcRwSignal<Vec<(FieldKey, Request)>> {
     REQUESTED.with_borrow(Clone::clone)
 }
 
@@ -83,18 +90,31 @@ impl Drop for Decision {
     }
 }
 
-/// Replaces the address of an output in a field if necessary, once the field is shown. `key`: the field without an item.
-pub fn request_replacement(key: FieldKey, output: Output) {
-    requested().update(|requested| requested.push((key, output)));
+/// Whether the address of an output in a field may still be replaced, other than by a running upload; tracked. `key`: the
+/// field without an item.
+pub fn may_be_replaced(key: &FieldKey) -> bool {
+    let (requested, deciding) = (requested(), deciding());
+    let is_requested = requested.read().iter().any(|(other, _)| other == key);
+    is_requested || deciding.read().contains(key)
 }
 
-/// Handles [`request_replacement`] for a field as long as it is shown.
+/// Replaces the address of an output in a field if necessary, once the field is shown. `key`: the field without an item.
+pub fn request_replacement(key: FieldKey, output: Output) {
+    requested().update(|requested| requested.push((key, Request::Replace(output))));
+}
+
+/// Uploads a file for a field once the field is shown. `key`: the field without an item.
+pub fn request_upload(key: FieldKey, file: ChosenFile) {
+    requested().update(|requested| requested.push((key, Request::Upload(file))));
+}
+
+/// Handles [`request_replacement`] and [`request_upload`] for a field as long as it is shown.
 pub fn follow_requests(of: &MediaField) {
     let of = of.clone();
     effect(move || {
         let (key, requested) = (of.key(), requested());
         requested.track();
-        let is_of_field = |(other, _): &(FieldKey, Output)| *other == key;
+        let is_of_field = |(other, _): &(FieldKey, Request)| *other == key;
         if !requested.read_untracked().iter().any(is_of_field) {
             return;
         }
@@ -105,8 +125,12 @@ pub fn follow_requests(of: &MediaField) {
             (own, *requested) = (found, others);
         });
         untrack(|| {
-            own.into_iter()
-                .for_each(|(_, output)| of.replace(None, output));
+            for (_, request) in own {
+                match request {
+                    Request::Replace(output) => of.replace(None, output),
+                    Request::Upload(file) => of.accept(vec![file]),
+                }
+            }
         });
     });
 }

@@ -4,6 +4,7 @@ use web_sys::KeyboardEvent;
 
 use crate::reactive::boxed::dynamic;
 use crate::state::contexts::contexts;
+use crate::view::lightbox::edit_with_mask;
 use crate::view::parts::click::click;
 use crate::view::task::again::Again;
 use crate::view::task::shown_output::ShownOutput;
@@ -45,9 +46,11 @@ pub fn actions(shown: &ShownOutput, again: Again, more: AnyView) -> AnyView {
     let use_in = SafeUrl::media(&shown.url, address.as_str())
         .is_some()
         .then(|| use_in::use_in(shown, "large", again.answer));
+    let is_safe = use_in.is_some();
+    let mask = is_safe.then(|| edit_with_mask::edit_with_mask(shown));
     view! {
         <div class="lightbox-actions">
-            {favorite::output_heart(&shown.task.key, shown.position)} {vary} {use_in} {save::save(shown)} {more}
+            {favorite::output_heart(&shown.task.key, shown.position)} {vary} {use_in} {mask} {save::save(shown)} {more}
         </div>
     }
     .into_any()

@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use atelier_contract::{Media, ModelId};
+use atelier_contract::ModelId;
 use atelier_studio::navigation::route::{Route, with_query_value};
 use atelier_studio::recipe_file::FoundRecipe;
 
@@ -16,7 +16,7 @@ pub enum FromFile {
     /// The inputs with which the file was generated.
     Recipe(FoundRecipe),
     /// The file itself, for a media parameter of this name.
-    Input(String, Media, ChosenFile),
+    Input(String, ChosenFile),
 }
 
 thread_local! {

@@ -19,13 +19,17 @@ use crate::browser::location;
 use crate::reactive::boxed::{dynamic, effect, follow_memo, handler, memo};
 use crate::runner::Runner;
 use crate::state::contexts::contexts;
-use crate::state::uploads::{self, FieldKey};
+use crate::state::masks;
+use crate::state::uploads::FieldKey;
 use crate::view::form::{output_input, sheet};
 use crate::view::parts::focus;
 use crate::view::parts::status_note::StatusNote;
 use crate::view::task::edit::FROM;
 
 use super::from_file::{self, FROM_FILE, FromFile};
+
+/// The query parameter with the mask parameter for which a mask is drawn over the output that the form gets.
+pub const DRAW: &str = "draw";
 
 /// The last input that was loaded into the form.
 #[derive(Clone)]
@@ -46,10 +50,13 @@ pub enum Loaded {
 }
 
 impl Loaded {
-    /// Adds to the message that the seed of the task is not in the form.
-    fn add_seed_note(&mut self) {
-        if let Self::Input { message, .. } = self {
-            message.push_str(" A new seed will be used.");
+    /// Adds a sentence to the message.
+    fn add_sentence(&mut self, sentence: &str) {
+        if let Self::Input { message, .. } = self
+            && !sentence.is_empty()
+        {
+            message.push(' ');
+            message.push_str(sentence);
         }
     }
 }
@@ -78,8 +85,10 @@ pub fn follow(
         move || {
             match recipe::read(&location::fragment()) {
                 Ok(None) => return,
-                Ok(Some(values)) => {
-                    load_rerun(&schema, rerun::of_link(&values, &schema), loaded, draft);
+                Ok(Some(inputs)) => {
+                    load_rerun(&schema, rerun::of_link(&inputs, &schema), loaded, draft);
+                    let needed = inputs.needed_files_message(&schema);
+                    loaded.update(|loaded| loaded.add_sentence(&needed));
                     is_recipe.try_set(true);
                 }
                 Err(why) => loaded.set(Loaded::Unreadable(why)),
@@ -112,15 +121,14 @@ pub fn follow(
                     load_rerun(&schema, fit::fit(&recipe, &schema).rerun, loaded, draft);
                     is_recipe.set(false);
                 }
-                Some(FromFile::Input(parameter, media, file)) => {
+                Some(FromFile::Input(parameter, file)) => {
                     let key = FieldKey {
                         address: all.session.settings_untracked().address.to_string(),
                         model: schema.model.clone(),
                         parameter,
                         item: None,
                     };
-                    let before = draft.read_untracked().get(&key.parameter).cloned();
-                    uploads::start(all, key, media, file, before, String::new());
+                    output_input::request_upload(key, file);
                 }
                 None => {}
             }
@@ -147,8 +155,17 @@ pub fn follow(
                 None if !is_open => return,
                 None => loaded.set(Loaded::Missing),
             }
+            if let Some(mask) = navigation.query(DRAW) {
+                masks::want(FieldKey {
+                    address: session.settings_untracked().address.to_string(),
+                    model: schema.model.clone(),
+                    parameter: mask,
+                    item: None,
+                });
+            }
             navigation.set_query("output", None);
             navigation.set_query("into", None);
+            navigation.set_query(DRAW, None);
         }
         let Some(from) = navigation.query(FROM) else {
             return;
@@ -176,7 +193,7 @@ fn load_rerun(schema: &Schema, rerun: Rerun, loaded: RwSignal<Loaded>, draft: Rw
     uploads::replace_form(&schema.model);
     load(loaded, draft, rerun.draft, rerun.differences);
     if rerun.draws_seed {
-        loaded.update(Loaded::add_seed_note);
+        loaded.update(|loaded| loaded.add_sentence("A new seed will be used."));
     }
 }
 

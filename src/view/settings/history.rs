@@ -1,7 +1,7 @@
 use atelier_studio::history::history_file::{Owner, stored_message};
 use atelier_studio::output::output_cache;
+use atelier_studio::output::upload_copy;
 use atelier_studio::share::recipe;
-use atelier_studio::text::plural::counted;
 use icondata_lu::{LuDownload, LuUpload};
 use leptos::prelude::*;
 use web_sys::HtmlInputElement;
@@ -34,10 +34,8 @@ pub fn HistoryFile() -> impl IntoView {
         spawn(async move {
             let known = all.runner.copies().await.unwrap_or_default();
             let size = output_cache::size(output_cache::total(&known));
-            copies.try_set(format!(
-                "{}, {size}{stored}",
-                counted(known.len(), "output")
-            ));
+            let count = upload_copy::counted_copies(&known);
+            copies.try_set(format!("{count}, {size}{stored}"));
         });
     });
     let suspects = text(move || {

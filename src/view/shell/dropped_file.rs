@@ -16,14 +16,14 @@ use crate::view::shell::shortcuts;
 pub const OPEN_FILE: &str = "file";
 
 thread_local! {
-    /// The file that the dialog shows next.
-    static WAITING: RefCell<Option<ChosenFile>> = const { RefCell::new(None) };
+    /// The files of which the dialog shows one next.
+    static WAITING: RefCell<Vec<ChosenFile>> = const { RefCell::new(Vec::new()) };
     /// Whether something of this page is being dragged, such as a picture. It is not a file of the user's.
     static IS_OWN_DRAG: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Returns the file that was dropped or pasted last, once.
-pub fn take() -> Option<ChosenFile> {
+/// Returns the files that were dropped or pasted last, once.
+pub fn take() -> Vec<ChosenFile> {
     WAITING.take()
 }
 
@@ -84,8 +84,9 @@ pub fn listen(navigation: Navigation) {
 }
 
 fn open(navigation: Navigation, transfer: Option<DataTransfer>) {
-    if let Some(file) = chosen::of_transfer(transfer).into_iter().next() {
-        WAITING.set(Some(file));
+    let files = chosen::of_transfer(transfer);
+    if !files.is_empty() {
+        WAITING.set(files);
         shortcuts::open(navigation, OPEN_FILE);
     }
 }

@@ -7,6 +7,7 @@ mod use_as_input;
 use std::rc::Rc;
 
 use atelier_contract::output::OutputKind;
+use atelier_studio::recipe_file;
 use icondata_lu::LuFolderOpen;
 use leptos::html::Dialog;
 use leptos::prelude::*;
@@ -29,6 +30,8 @@ struct OpenedFile {
     /// The address of the file for the preview.
     preview: Option<Rc<PreviewUrl>>,
     kind: OutputKind,
+    /// Says that only one of several files is shown; empty otherwise.
+    note: String,
     /// Identifies the file.
     token: Rc<()>,
     /// `None` while the file is being read.
@@ -73,20 +76,14 @@ pub fn OpenFile() -> impl IntoView {
     focus_return::follow(is_open);
     let opened: Opened = RwSignal::new_local(None);
     effect(move || match is_open.get() {
-        true => {
-            if let Some(file) = dropped_file::take() {
-                show(opened, file);
-            }
-        }
+        true => show(opened, dropped_file::take()),
         false => opened.set(None),
     });
     let close = move || shortcuts::close(navigation, OPEN_FILE);
     let choose = move |event: web_sys::Event| {
         let target = event.target().and_then(|it| it.dyn_into().ok());
         let files = target.map(|input: HtmlInputElement| chosen::of_input(&input));
-        if let Some(file) = files.unwrap_or_default().into_iter().next() {
-            show(opened, file);
-        }
+        show(opened, files.unwrap_or_default());
     };
     let drag_over = move |event: DragEvent| {
         if chosen::has_type(event.data_transfer().as_ref(), "Files") {
@@ -96,16 +93,16 @@ pub fn OpenFile() -> impl IntoView {
     let drop_file = move |event: DragEvent| {
         let is_own = dropped_file::is_own_drag();
         let files = chosen::of_transfer(event.data_transfer());
-        if let Some(file) = files.into_iter().next().filter(|_| !is_own) {
+        if !files.is_empty() && !is_own {
             event.prevent_default();
-            show(opened, file);
+            show(opened, files);
         }
     };
     let paste = move |event: ClipboardEvent| {
         let files = chosen::of_transfer(event.clipboard_data());
-        if let Some(file) = files.into_iter().next() {
+        if !files.is_empty() {
             event.prevent_default();
-            show(opened, file);
+            show(opened, files);
         }
     };
     let contents = move || {
@@ -118,7 +115,7 @@ pub fn OpenFile() -> impl IntoView {
                 <label class="button file">
                     <Glyph icon=LuFolderOpen />
                     "Choose file"
-                    <input type="file" aria-label="Choose file" on:change=handler(choose) />
+                    <input type="file" aria-label="Choose file" autofocus on:change=handler(choose) />
                 </label>
             </div>
             <p class="hint" hidden=when(move || opened.with(Option::is_some))>
@@ -146,8 +143,13 @@ pub fn OpenFile() -> impl IntoView {
     }
 }
 
-/// Shows a file and reads its metadata.
-fn show(opened: Opened, chosen: ChosenFile) {
+/// Shows the first of these files and reads its metadata.
+fn show(opened: Opened, files: Vec<ChosenFile>) {
+    let count = files.len();
+    let Some(chosen) = files.into_iter().next() else {
+        return;
+    };
+    let note = recipe_file::several_message(&chosen.file.name, count);
     let content = chosen.content.clone();
     let kind = OutputKind::of_mime(&chosen.file.media_type);
     let preview = (kind != OutputKind::Other)
@@ -159,6 +161,7 @@ fn show(opened: Opened, chosen: ChosenFile) {
         chosen,
         preview,
         kind,
+        note,
         token: token.clone(),
         metadata: None,
     }));

@@ -7,10 +7,11 @@ use atelier_studio::share::recipe;
 use leptos::prelude::*;
 use serde_json::{Map, Number, Value};
 
-use super::small_output;
+use super::{lineage, small_output};
 use crate::browser::location;
 use crate::reactive::boxed::{dynamic, text};
 use crate::state::contexts::contexts;
+use crate::state::private_files;
 use crate::view::parts::clamped::clamped;
 use crate::view::parts::copy_button::CopyButton;
 
@@ -27,7 +28,12 @@ pub fn inputs(task: &Task, is_open: bool) -> AnyView {
             let shown = match value {
                 Value::Number(value) if name == seed::NAME && is_open => seed_view(task, value),
                 Value::String(text) => {
-                    source_output(task, name, text).unwrap_or_else(|| clamped(text.clone(), ""))
+                    let source = source_output(task, name, text);
+                    let source = source.or_else(|| own_file(task, name, text));
+                    source.unwrap_or_else(|| clamped(text.clone(), ""))
+                }
+                Value::Array(items) if task.uploads.iter().any(|it| it.parameter == *name) => {
+                    own_files(task, name, items)
                 }
                 value => control::text(value).into_any(),
             };
@@ -104,6 +110,39 @@ fn source_output(task: &Task, parameter: &str, address: &str) -> Option<AnyView>
     Some(view.into_any())
 }
 
+/// An input that is a file of the user's own: its thumbnail and name, and a button that copies its address.
+fn own_file(task: &Task, parameter: &str, address: &str) -> Option<AnyView> {
+    let mut files = task.uploads.iter();
+    let file = files.find(|file| file.parameter == parameter && file.url == address)?;
+    let address = address.to_owned();
+    let copy = move || address.clone();
+    let view = view! {
+        <span class="input-source">
+            <span class="relative-picture" aria-hidden="true">
+                {lineage::upload_picture(file)}
+            </span>
+            <span class="relative-title" dir="auto" translate="no">
+                {file.name.clone()}
+            </span>
+            <span title="Copy address">
+                <CopyButton label="Copy address" text=copy />
+            </span>
+        </span>
+    };
+    Some(view.into_any())
+}
+
+/// A list of addresses of which at least one is that of a file of the user's own.
+fn own_files(task: &Task, parameter: &str, items: &[Value]) -> AnyView {
+    let items = items.iter().map(|item| {
+        let text = control::text(item);
+        let file = own_file(task, parameter, &text);
+        let shown = file.unwrap_or_else(|| clamped(text, ""));
+        view! { <div>{shown}</div> }.into_any()
+    });
+    items.collect_view().into_any()
+}
+
 /// Lists the parameters of the model's present schema that were not submitted: the service used its defaults for them.
 fn defaults_used(task: &Task) -> AnyView {
     let all = contexts();
@@ -134,12 +173,19 @@ fn defaults_used(task: &Task) -> AnyView {
     view! { <p class="muted left-out" translate="no" prop:textContent=names></p> }.into_any()
 }
 
-/// A button that copies a link containing the inputs. If a value looks like a secret, asks first whether the link should
-/// contain it: the value may give access to something, as some URLs do.
+/// A button that copies a link containing the inputs, without files that only this user has. If a value looks like a secret,
+/// asks first whether the link should contain it: the value may give access to something, as some URLs do.
 pub fn copy_link(model: ModelId, values: impl Fn() -> Map<String, Value> + 'static) -> AnyView {
-    let notices = contexts().notices;
+    let all = contexts();
+    let notices = all.notices;
+    let left_out = RwSignal::new(String::new());
     let link = move |values: &Map<String, Value>| {
-        let link = recipe::link(&model, values);
+        let inputs = untrack(|| private_files::known(all).leave_out(values));
+        let link = recipe::link(&model, &inputs);
+        left_out.set(match link {
+            Some(_) => inputs.left_out_message(),
+            None => String::new(),
+        });
         if link.is_none() {
             notices.problem("Not copied: these inputs are too long for a link. Copy them as JSON.");
         }
@@ -151,8 +197,11 @@ pub fn copy_link(model: ModelId, values: impl Fn() -> Map<String, Value> + 'stat
         let link = link.clone();
         move || {
             let values = values.with_value(|values| values());
-            suspects.set(recipe::suspects(&values));
-            link(&values).filter(|_| suspects.read_untracked().is_empty())
+            left_out.set(String::new());
+            let found = recipe::suspects(&values);
+            let has_none = found.is_empty();
+            suspects.set(found);
+            has_none.then(|| link(&values)).flatten()
         }
     };
     let question = move |names: Vec<String>| {
@@ -175,6 +224,7 @@ pub fn copy_link(model: ModelId, values: impl Fn() -> Map<String, Value> + 'stat
     view! {
         <CopyButton label="Copy link" text />
         <span role="status">
+            <span class="hint link-note" prop:textContent=left_out></span>
             {dynamic(move || match suspects.get() {
                 none if none.is_empty() => ().into_any(),
                 names => question(names),

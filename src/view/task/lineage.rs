@@ -1,9 +1,10 @@
 //! The lineage of an output: what it was made from and what was made from it.
 
-use atelier_engine::Task;
+use atelier_contract::output::{OutputKind, SafeUrl};
+use atelier_engine::{Task, UploadedFile};
 use atelier_studio::history::lineage::{self, Family, Relative};
 use atelier_studio::navigation::route::{Route, with_query_value};
-use atelier_studio::output::output_cache;
+use atelier_studio::output::{output_cache, upload_copy};
 use icondata_lu::LuRefreshCw;
 use leptos::prelude::*;
 
@@ -19,6 +20,7 @@ use crate::view::parts::status_note::StatusNote;
 /// The relatives of a task's output at `position`, or of all its outputs if that is `None`. Empty if there are no relatives.
 pub fn lineage(task: Task, position: Option<usize>) -> AnyView {
     let runner = contexts().runner;
+    let uploads = task.uploads.clone();
     // One note for all rows, outside of them: a submission adds a relative, which rebuilds the rows.
     let answer = StatusNote::default();
     let family = memo(move || {
@@ -30,27 +32,30 @@ pub fn lineage(task: Task, position: Option<usize>) -> AnyView {
             ancestors,
             descendants,
         } = family.get();
-        if ancestors.is_empty() && descendants.is_empty() {
-            return ().into_any();
+        let files = uploads.iter().map(upload_row);
+        let from = files.chain(ancestors.into_iter().map(|it| row(it, answer)));
+        let into = descendants.into_iter().map(|it| row(it, answer));
+        let branches = [
+            branch("Made from", from.collect()),
+            branch("Used in", into.collect()),
+        ];
+        match branches.iter().all(Option::is_none) {
+            true => ().into_any(),
+            false => view! {
+                <section class="lineage" aria-label="Lineage">
+                    {branches.into_iter().flatten().collect_view()}
+                </section>
+            }
+            .into_any(),
         }
-        view! {
-            <section class="lineage" aria-label="Lineage">
-                {branch("Made from", ancestors, answer)} {branch("Used in", descendants, answer)}
-            </section>
-        }
-        .into_any()
     });
     view! { <div class="lineage-room">{tree} {answer.view()}</div> }.into_any()
 }
 
-fn branch(heading: &'static str, relatives: Vec<Relative>, answer: StatusNote) -> Option<AnyView> {
-    if relatives.is_empty() {
+fn branch(heading: &'static str, rows: Vec<AnyView>) -> Option<AnyView> {
+    if rows.is_empty() {
         return None;
     }
-    let rows = relatives
-        .into_iter()
-        .map(|it| row(it, answer))
-        .collect_view();
     let branch = view! {
         <h3>{heading}</h3>
         <ul role="list" aria-label=heading>
@@ -58,6 +63,45 @@ fn branch(heading: &'static str, relatives: Vec<Relative>, answer: StatusNote) -
         </ul>
     };
     Some(branch.into_any())
+}
+
+/// A file of the user's own, as a link to the file.
+fn upload_row(file: &UploadedFile) -> AnyView {
+    let address = contexts().session.settings_untracked().address;
+    let content = view! {
+        <span class="relative-picture">{upload_picture(file)}</span>
+        <span class="relative-words">
+            <span class="relative-title" dir="auto" translate="no">
+                {file.name.clone()}
+            </span>
+            <span class="muted">{format!("Your file · {}", file.parameter)}</span>
+        </span>
+    };
+    let node = match SafeUrl::link(&file.url, address.as_str()) {
+        Some(url) => view! {
+            <a href=url.as_str().to_owned() target="_blank" rel="noopener noreferrer">
+                {content}
+            </a>
+        }
+        .into_any(),
+        None => content.into_any(),
+    };
+    view! {
+        <li>
+            <div class="relative">{node}</div>
+        </li>
+    }
+    .into_any()
+}
+
+/// A small view of a file of the user's own: from its address, or else from its copy in this browser.
+pub fn upload_picture(file: &UploadedFile) -> Option<AnyView> {
+    let kind = OutputKind::of(&file.url, "");
+    let runner = contexts().runner;
+    let name = runner.with_tasks(|tasks| upload_copy::name_of(&file.url, tasks));
+    let is_shown = kind != OutputKind::Other;
+    let name = name.filter(|_| is_shown)?;
+    Some(small_output(name, file.url.clone(), kind))
 }
 
 fn row(relative: Relative, answer: StatusNote) -> AnyView {

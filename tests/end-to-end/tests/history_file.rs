@@ -6,6 +6,7 @@ use atelier_end_to_end::engine::Capability;
 use atelier_end_to_end::fault::{Fault, FaultProxy, Rule};
 use atelier_end_to_end::find::{by, containing, starting};
 use atelier_end_to_end::service::Service;
+use atelier_end_to_end::site;
 use atelier_end_to_end::story::drive;
 use atelier_end_to_end::wait::wait_for_value;
 use std::path::{Path, PathBuf};
@@ -240,6 +241,66 @@ async fn import_as_mine_reports_followed_tasks() {
         browser
             .wait_for_text("1 task is yours, and followed from now on.", TIMEOUT)
             .await
+    })
+    .await;
+}
+
+/// Guards against pictures of the user that an import loses, because the service deletes uploads.
+#[tokio::test(flavor = "multi_thread")]
+async fn uploaded_files_travel_with_the_history() {
+    let name = "uploaded_files_travel_with_the_history";
+    drive(name, async |browser| {
+        browser.needs(Capability::StoredFiles)?;
+        let service = Service::start_with_site(&["--speed", "0"]).await?;
+        let proxy = FaultProxy::start(&service.address()).await?;
+        open(browser, &proxy, "/settings").await?;
+        browser.press(&by("checkbox", "Keep outputs")).await?;
+        browser.press(&by("button", "Save")).await?;
+        browser.wait_for_text("Saved.", TIMEOUT).await?;
+        open(browser, &proxy, "/models/image/repaint").await?;
+        let picture = site::repository()
+            .join("public/icon-192.png")
+            .canonicalize()?;
+        browser
+            .choose_file(&by("button", "Choose file"), &picture)
+            .await?;
+        browser
+            .wait_for_text("icon-192.png, 192 × 192 px", TIMEOUT)
+            .await?;
+        browser.fill(&starting("textbox", "prompt"), PROMPT).await?;
+        browser.press(&by("button", "Generate")).await?;
+        browser
+            .find_with_limit(&by("button", "Run again"), TIMEOUT)
+            .await?;
+        open(browser, &proxy, "/settings").await?;
+        browser
+            .wait_for_text("1 output and 1 uploaded file, ", TIMEOUT)
+            .await?;
+        browser.press(&by("checkbox", "With kept outputs")).await?;
+        browser.press(&by("button", "Export history")).await?;
+        let file = browser.wait_for_downloads(1, ".zip").await?.remove(0);
+
+        clear_browser(browser, &proxy).await?;
+        let gone = Fault::Status {
+            status: 404,
+            retry_after: None,
+        };
+        proxy.add(Rule::every("/outputs/*", gone));
+        open(browser, &proxy, "/settings").await?;
+        import(browser, &file).await?;
+        browser
+            .wait_for_text("1 output is kept. 1 uploaded file is kept.", TIMEOUT)
+            .await?;
+        browser.press(&by("link", "Tasks")).await?;
+        browser.press(&containing("link", PROMPT)).await?;
+        let from = browser.find(&by("list", "Made from")).await?;
+        browser
+            .find(&starting("link", "icon-192.png").within(&from))
+            .await?;
+        let copy = "
+            const picture = document.querySelector('.lineage img');
+            return (picture?.naturalWidth ?? 0) > 0 && picture.currentSrc.startsWith('blob:')";
+        wait_for_value(browser, "the copy of the picture", copy, true).await
     })
     .await;
 }

@@ -259,6 +259,30 @@ async fn a_file_without_a_recipe_can_be_used_as_an_input() {
     .await;
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn one_of_several_dropped_files_is_opened() {
+    run_steps("one_of_several_dropped_files", async |studio| {
+        let browser = studio.browser;
+        studio.open("/").await?;
+        browser.find(&by("link", "Gallery")).await?;
+        browser.wait_until_started().await?;
+        studio
+            .run(
+                "const dataTransfer = transfer(pictureFile(await png([]), 'first.png'));
+                dataTransfer.items.add(pictureFile(await png([]), 'second.png'));
+                document.body.dispatchEvent(
+                    new DragEvent('drop', { dataTransfer, bubbles: true, cancelable: true }));",
+            )
+            .await?;
+        browser
+            .wait_for_text("Only one of 2 files is opened: first.png.", TIMEOUT)
+            .await?;
+        let focused = "return document.activeElement.getAttribute('aria-label')";
+        wait_for_value(browser, "the focus", focused, "Choose file").await
+    })
+    .await;
+}
+
 async fn download(studio: &Studio<'_>, count: usize) -> Result<Vec<Vec<u8>>> {
     let paths = studio.browser.wait_for_downloads(count, ".png").await?;
     paths.iter().map(|path| Ok(std::fs::read(path)?)).collect()

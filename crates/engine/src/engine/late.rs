@@ -78,6 +78,7 @@ impl Engine {
         task.submitted = sent;
         task.seed_chosen = of.seed_chosen;
         task.sources = of.sources.clone();
+        task.uploads = of.uploads.clone();
         task.secrets = of.secrets.clone();
         self.insert(task, true);
         // Another tab may have stored this id in the record of the original task.

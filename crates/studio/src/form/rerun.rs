@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 
 use crate::form::parameter_name::similar_parameter;
 use crate::form::seed;
+use crate::share::recipe::SharedInputs;
 use crate::text::plural::{counted, listed};
 
 /// A form that was filled with an earlier input.
@@ -97,11 +98,14 @@ pub fn rerun(values: &Map<String, Value>, schema: &Schema) -> Rerun {
 }
 
 /// Fills a form with the values of a link. The user may have typed the link, so unknown names stay in the form to be
-/// corrected.
-pub fn of_link(values: &Map<String, Value>, schema: &Schema) -> Rerun {
-    let mut rerun = rerun(values, schema);
+/// corrected. Files that are missing in the link are not reported as missing values.
+pub fn of_link(inputs: &SharedInputs, schema: &Schema) -> Rerun {
+    let mut rerun = rerun(&inputs.values, schema);
     let differences = std::mem::take(&mut rerun.differences);
-    for difference in differences {
+    let is_reported = |it: &InputChange| {
+        it.change != Change::NewlyRequired || !inputs.missing_files.contains(&it.parameter)
+    };
+    for difference in differences.into_iter().filter(is_reported) {
         match (difference.change, difference.value) {
             (Change::Dropped, Some(value)) => {
                 rerun.draft.set(difference.parameter, Entry::Value(value));

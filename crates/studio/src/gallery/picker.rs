@@ -1,4 +1,7 @@
-//! The grid of outputs in which the input of a model is chosen: its columns, and the option that a key leads to.
+//! The grid of outputs in which the input of a model is chosen: its columns, the option that a key leads to, and the names of
+//! the options.
+
+use atelier_engine::Task;
 
 /// The least width of an option and the gap between options, in `rem`, and the height of the text below a picture.
 const LEAST_WIDTH: f64 = 8.0;
@@ -75,9 +78,47 @@ impl PickerGrid {
     }
 }
 
+/// Returns the accessible name of an option, which tells outputs of the same input apart. `label`: the kind of the output and
+/// its prompt. `position`: of the output in its task, from 0. `time`: when the task was created.
+pub fn option_name(task: &Task, label: &str, position: usize, time: &str) -> String {
+    let mut parts = vec![label.to_owned(), task.model_name.clone()];
+    let count = task.outputs().len();
+    if count > 1 {
+        parts.push(format!("{} of {count}", position + 1));
+    }
+    if let Some(place) = &task.batch {
+        parts.push(format!("item {}", place.index + 1));
+    }
+    parts.push(time.to_owned());
+    parts.join(", ")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::task;
+    use atelier_engine::{BatchKey, BatchPlace, TaskState};
+    use serde_json::json;
+
+    /// Guards against outputs that a screen reader can't tell apart, because they were made from the same prompt.
+    #[test]
+    fn options_of_the_same_prompt_have_different_names() {
+        let mut task = task("a fox", 1);
+        let name =
+            |task: &_, position| option_name(task, "Image: a fox", position, "Today 09:05:07");
+        assert_eq!(name(&task, 0), "Image: a fox, A, Today 09:05:07");
+        let state = json!({"state": "ready", "id": "t", "outputs": ["/1.png", "/2.png"]});
+        task.state = serde_json::from_value::<TaskState>(state).unwrap();
+        assert_eq!(name(&task, 1), "Image: a fox, A, 2 of 2, Today 09:05:07");
+        task.batch = Some(BatchPlace {
+            batch: BatchKey("b".into()),
+            index: 3,
+        });
+        assert_eq!(
+            name(&task, 0),
+            "Image: a fox, A, 1 of 2, item 4, Today 09:05:07"
+        );
+    }
 
     #[test]
     fn columns_fit_the_width() {

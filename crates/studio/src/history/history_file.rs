@@ -21,6 +21,7 @@ use atelier_engine::{Account, Millis, Phase, Task, TaskState, stored_output};
 use crate::batch::Batch;
 use crate::output::file_type;
 use crate::output::output_cache::{self, CachedOutput};
+use crate::output::upload_copy;
 use crate::text::plural::{agreeing, counted};
 use atelier_contract::output::{OutputKind, SafeUrl};
 
@@ -246,7 +247,9 @@ pub fn read(text: &str, owner: Owner, here: LocalContext<'_>) -> Result<Imported
     }
     let outputs = outputs.into_iter().filter_map(json::decode);
     let is_output = |output: &ExportedOutput| {
-        output_cache::parse_name(&output.output).is_some_and(|(key, _)| is_key(&key.0))
+        let task = output_cache::parse_name(&output.output);
+        let task = task.or_else(|| upload_copy::parse_name(&output.output));
+        task.is_some_and(|(key, _)| is_key(&key.0))
     };
     imported.outputs = outputs.filter(is_output).collect();
     let read = imported.tasks.len() + imported.batches.len() + imported.outputs.len();
@@ -327,6 +330,8 @@ pub struct ImportResult {
     pub followed: usize,
     /// The number of imported copies of outputs.
     pub outputs: usize,
+    /// The number of imported copies of uploaded files.
+    pub uploads: usize,
     /// The number of copies that were not imported for lack of space.
     pub out_of_space: usize,
     /// See [`ImportedHistory::unfollowed`].
@@ -359,6 +364,7 @@ impl ImportResult {
         }
         let more = [
             (self.outputs, "output", "kept"),
+            (self.uploads, "uploaded file", "kept"),
             (
                 self.out_of_space,
                 "output",

@@ -1,9 +1,9 @@
-//! Finds the outputs from which tasks were generated. These sources are stored with a new task. The page shows the
-//! ancestors and descendants of an output.
+//! Finds the outputs and the user's own files from which tasks were generated. They are stored with a new task. The page
+//! shows the ancestors and descendants of an output.
 
 use std::collections::HashMap;
 
-use atelier_engine::{Source, Task, TaskKey, stored_output};
+use atelier_engine::{Source, Task, TaskKey, UploadedFile, stored_output};
 use serde_json::Value;
 
 use crate::output::output_cache;
@@ -37,26 +37,60 @@ pub struct Family {
     pub descendants: Vec<Relative>,
 }
 
-/// Records in new tasks the outputs from which they are generated: those whose addresses are among the inputs. Existing
-/// sources are preserved. `uploaded`: the outputs whose files were uploaded, by the address of the upload.
-pub fn trace(new: &mut [Task], known: &[&Task], uploaded: &HashMap<String, String>) {
+/// The files that were uploaded in this visit, by their addresses.
+#[derive(Debug, Clone, Copy)]
+pub struct Uploads<'a> {
+    /// The names of outputs whose files were uploaded.
+    pub outputs: &'a HashMap<String, String>,
+    /// The names of the user's own files.
+    pub files: &'a HashMap<String, String>,
+}
+
+/// Records in new tasks the outputs and the uploaded files from which they are generated: those whose addresses are among
+/// the inputs. Existing records are preserved.
+pub fn trace(new: &mut [Task], known: &[&Task], uploads: Uploads<'_>) {
     let mut origins = None;
-    for task in new.iter_mut().filter(|task| task.sources.is_empty()) {
-        let values = task.input.values().iter();
-        let addresses = values.flat_map(|(name, value)| {
-            let found = addresses(value).into_iter();
-            found.map(move |address| (name, address))
-        });
-        let found = addresses.filter_map(|(parameter, address)| {
-            // Most inputs contain no address, so build the lookup table only if needed.
-            let origins = origins.get_or_insert_with(|| origins_of(known));
-            Some(Source {
-                parameter: parameter.clone(),
-                output: origin(origins, address).or_else(|| uploaded.get(address).cloned())?,
-            })
-        });
-        task.sources = found.collect();
+    let mut files = None;
+    for task in new.iter_mut() {
+        let (mut sources, mut own) = (Vec::new(), Vec::new());
+        for (name, value) in task.input.values() {
+            for address in addresses(value) {
+                // Most inputs contain no address, so build the lookup tables only if needed.
+                let origins = origins.get_or_insert_with(|| origins_of(known));
+                let output = origin(origins, address);
+                let output = output.or_else(|| uploads.outputs.get(address).cloned());
+                let parameter = name.clone();
+                if let Some(output) = output {
+                    sources.push(Source { parameter, output });
+                    continue;
+                }
+                let known_files = || files_of(known);
+                let files = files.get_or_insert_with(known_files);
+                let file = uploads.files.get(address).map(String::as_str);
+                if let Some(name) = file.or_else(|| files.get(address).copied()) {
+                    own.push(UploadedFile {
+                        parameter,
+                        url: address.to_owned(),
+                        name: name.to_owned(),
+                    });
+                }
+            }
+        }
+        if task.sources.is_empty() {
+            task.sources = sources;
+        }
+        if task.uploads.is_empty() {
+            task.uploads = own;
+        }
     }
+}
+
+/// Returns the names of the uploaded files of tasks, by their addresses.
+fn files_of<'a>(known: &[&'a Task]) -> HashMap<&'a str, &'a str> {
+    let files = known.iter().flat_map(|task| &task.uploads);
+    files
+        .map(|file| (file.url.as_str(), file.name.as_str()))
+        .collect()
 }
 
 fn origin(origins: &HashMap<&str, String>, address: &str) -> Option<String> {
@@ -227,8 +261,12 @@ mod tests {
     }
 
     fn traced(mut task: Task, known: &[&Task]) -> Task {
-        let uploaded = [("https://s/upload.png".to_owned(), "u/1".to_owned())];
-        trace(std::slice::from_mut(&mut task), known, &uploaded.into());
+        let entry = |url: &str, name: &str| [(url.to_owned(), name.to_owned())].into();
+        let uploads = Uploads {
+            outputs: &entry("https://s/upload.png", "u/1"),
+            files: &entry("https://s/own.png", "cat.png"),
+        };
+        trace(std::slice::from_mut(&mut task), known, uploads);
         task
     }
 
@@ -274,6 +312,34 @@ mod tests {
         let again = traced(task("c", 3, input, &[]), &[&moved, &b]);
         assert_eq!(again.sources, [source]);
         assert!(traced(a, &[]).sources.is_empty());
+    }
+
+    /// Only the visit in which a file was uploaded knows its name. A later visit knows it from the tasks.
+    #[test]
+    fn an_uploaded_file_is_recorded_with_its_name() {
+        let own = "https://s/own.png";
+        let input = json!({"image": own, "images": ["https://other/1.png", own], "prompt": own});
+        let first = traced(task("a", 1, input, &[]), &[]);
+        let file = |parameter: &str| UploadedFile {
+            parameter: parameter.into(),
+            url: own.into(),
+            name: "cat.png".into(),
+        };
+        assert_eq!(
+            first.uploads,
+            [file("image"), file("images"), file("prompt")]
+        );
+        assert_eq!(first.sources, []);
+        let mut later = task("b", 2, json!({"image": own}), &[]);
+        let none = HashMap::new();
+        let uploads = Uploads {
+            outputs: &none,
+            files: &none,
+        };
+        trace(std::slice::from_mut(&mut later), &[&first], uploads);
+        assert_eq!(later.uploads, [file("image")]);
+        trace(std::slice::from_mut(&mut later), &[], uploads);
+        assert_eq!(later.uploads, [file("image")], "it is preserved");
     }
 
     /// A list of pictures was made from each of them.

@@ -1,6 +1,6 @@
 //! Finds mask parameters, and the picture that a mask belongs to.
 
-use atelier_contract::{Media, Parameter};
+use atelier_contract::{Media, Parameter, Schema};
 
 /// Names of parameters that contain the picture to change, most specific first.
 const SOURCES: [&str; 8] = [
@@ -76,6 +76,34 @@ pub fn picture_of(candidates: &[Candidate<'_>]) -> Target {
     }
 }
 
+/// A mask parameter of a model and the picture parameter that it belongs to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MaskPlace {
+    pub picture: String,
+    pub mask: String,
+}
+
+/// Returns the mask parameters of a model for which it also has a picture.
+pub fn places(schema: &Schema) -> Vec<MaskPlace> {
+    let images = schema.parameters().map(|(parameter, _)| parameter);
+    let images: Vec<Candidate<'_>> = images
+        .filter(|parameter| parameter.media() == Some(Media::Image))
+        .map(|parameter| Candidate {
+            parameter,
+            is_filled: false,
+        })
+        .collect();
+    let (Target::Empty(at) | Target::Picture(at)) = picture_of(&images) else {
+        return Vec::new();
+    };
+    let masks = images.iter().filter(|image| is_mask(image.parameter));
+    let place = |mask: &Candidate<'_>| MaskPlace {
+        picture: images[at].parameter.name.clone(),
+        mask: mask.parameter.name.clone(),
+    };
+    masks.map(place).collect()
+}
+
 /// Returns how well a name fits the picture to change; 0 is best.
 fn rank(name: &str) -> usize {
     let words = words(name);
@@ -126,6 +154,30 @@ mod tests {
             })
             .collect();
         picture_of(&candidates)
+    }
+
+    #[test]
+    fn a_model_with_a_mask_and_a_picture_has_a_place_for_a_mask() {
+        let of = |names: &[&str]| {
+            let list = names
+                .iter()
+                .map(|name| json!({"name": name, "type": "string"}));
+            let list: Vec<_> = list.collect();
+            let schema = json!({"category": "image", "subcategory": "a", "parameters": {"required": [], "optional": list}});
+            places(&serde_json::from_value(schema).unwrap())
+        };
+        let place = |picture: &str, mask: &str| MaskPlace {
+            picture: picture.into(),
+            mask: mask.into(),
+        };
+        let names = ["prompt", "style_image", "mask", "image", "mask_image"];
+        assert_eq!(
+            of(&names),
+            [place("image", "mask"), place("image", "mask_image")]
+        );
+        assert_eq!(of(&["prompt", "mask"]), []);
+        assert_eq!(of(&["prompt", "image"]), []);
+        assert_eq!(of(&[]), []);
     }
 
     #[test]

@@ -42,6 +42,9 @@ pub fn is_uploading(picture: &str) -> String {
     format!("A mask is drawn over a picture. Wait for the upload of {picture}, or cancel it.")
 }
 
+/// The message while a picture is uploaded over which the user wants to draw.
+pub const OPENS_AFTER_UPLOAD: &str = "The mask can be drawn as soon as the picture is uploaded.";
+
 /// The message if the picture isn't loaded.
 pub const NO_PICTURE: &str = "The picture isn't loaded, so no mask can be drawn over it. Wait for it, or cancel and choose \
     another picture.";

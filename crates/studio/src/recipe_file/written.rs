@@ -1,12 +1,13 @@
 //! Writes the inputs of a task into the files that were generated from them.
 
-use atelier_contract::{compare_numbers, is_secret_name, stored_name};
+use atelier_contract::{compare_numbers, is_secret_name};
 use atelier_engine::Task;
 use atelier_metadata::recipe::{Recipe, rfc3339};
 use atelier_metadata::{ATELIER, Format, read, write};
 use serde_json::{Map, Value};
 
 use super::{Program, find};
+use crate::share::private_files::PrivateFiles;
 
 /// The maximum size of a file that is changed, in bytes.
 pub const MAX_FILE: u64 = 64 << 20;
@@ -58,16 +59,15 @@ fn is_same(known: Option<&Value>, own: &Value) -> bool {
     }
 }
 
-/// Returns the inputs without those that may be secret, and without references that only this browser knows. Values that the
-/// schema marks as secrets are not part of a task.
+/// Returns the inputs without those that may be secret, and without files of the user and references that only this browser
+/// knows. Values that the schema marks as secrets are not part of a task.
 fn public_inputs(task: &Task) -> Map<String, Value> {
-    let is_reference = |value: &Value| {
-        let text = value.as_str();
-        text.is_some_and(|text| stored_name(text.trim()).is_some())
+    let private = PrivateFiles {
+        uploads: task.uploads.iter().map(|file| file.url.clone()).collect(),
+        ..PrivateFiles::default()
     };
-    let mut inputs = without_secrets(task.input.values());
-    inputs.retain(|_, value| !is_reference(value));
-    inputs
+    let inputs = without_secrets(task.input.values());
+    private.leave_out(&inputs).values
 }
 
 /// Returns the entries whose names don't sound like those of secrets, at all levels.
@@ -92,6 +92,7 @@ mod tests {
     use crate::recipe_file::find_in_file;
     use crate::testing::task;
     use atelier_contract::ModelId;
+    use atelier_engine::UploadedFile;
     use serde_json::json;
 
     /// A PNG of one pixel, with additional chunks before its data.
@@ -180,6 +181,33 @@ mod tests {
         assert!(text.contains("a fox"));
         assert!(
             !text.contains("sk-12345") && !text.contains("hf_67890"),
+            "{text}"
+        );
+    }
+
+    /// The recipient of the file must not be able to fetch the picture from which it was made.
+    #[test]
+    fn files_of_the_user_are_not_written() {
+        let (own, other) = (
+            "https://s.example/outputs/u/0.png",
+            "https://o.example/1.png",
+        );
+        let mut task = with_values(
+            json!({"prompt": "a fox", "image": own, "images": [other, own], "mask": "data:image/png;base64,AAAA"}),
+        );
+        let file = |parameter: &str| UploadedFile {
+            parameter: parameter.into(),
+            url: own.into(),
+            name: "me.png".into(),
+        };
+        task.uploads = vec![file("image"), file("images")];
+        let written = with_inputs(&png(&[]), &task, "https://s.example").unwrap();
+        let found = find_in_file(&written, &read(&written)).unwrap();
+        let expected = json!({"prompt": "a fox", "images": [other]});
+        assert_eq!(Value::Object(found.values), expected);
+        let text = String::from_utf8_lossy(&written);
+        assert!(
+            !text.contains("outputs/u") && !text.contains("AAAA"),
             "{text}"
         );
     }

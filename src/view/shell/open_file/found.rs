@@ -12,12 +12,18 @@ use crate::files::metadata::CARRIES_CREDENTIALS;
 pub fn found(file: &OpenedFile) -> AnyView {
     let name = file.chosen.file.name.clone();
     let size = output_cache::size(file.chosen.file.bytes);
+    let facts = view! {
+        <p class="muted" translate="no">
+            {format!("{name} · {size}")}
+        </p>
+        <p class="hint" role="status" hidden=file.note.is_empty()>
+            {file.note.clone()}
+        </p>
+    };
     let Some(metadata) = file.metadata.clone() else {
         return view! {
             {preview(file)}
-            <p class="muted" translate="no">
-                {format!("{name} · {size}")}
-            </p>
+            {facts}
             <p role="status">"Reading the file…"</p>
         }
         .into_any();
@@ -43,9 +49,7 @@ pub fn found(file: &OpenedFile) -> AnyView {
     };
     view! {
         {preview(file)}
-        <p class="muted" translate="no">
-            {format!("{name} · {size}")}
-        </p>
+        {facts}
         {credentials}
         {content}
     }

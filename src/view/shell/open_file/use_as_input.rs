@@ -1,7 +1,7 @@
 //! The models that take the opened file itself as an input.
 
+use atelier_contract::ModelId;
 use atelier_contract::output::OutputKind;
-use atelier_contract::{Media, ModelId};
 use atelier_studio::form::reuse;
 use leptos::prelude::*;
 
@@ -15,13 +15,10 @@ use crate::view::model::from_file::{self, FromFile};
 
 /// Returns a button for each media parameter that takes the file.
 pub fn links(file: &OpenedFile) -> AnyView {
-    let media = match file.kind {
-        OutputKind::Image => Media::Image,
-        OutputKind::Video => Media::Video,
-        OutputKind::Audio => Media::Audio,
-        OutputKind::Other => return ().into_any(),
-    };
     let (all, kind) = (contexts(), file.kind);
+    if kind == OutputKind::Other {
+        return ().into_any();
+    }
     let chosen = StoredValue::new_local(file.chosen.clone());
     dynamic(move || {
         let Load::Loaded(list) = all.catalog.models() else {
@@ -34,7 +31,7 @@ pub fn links(file: &OpenedFile) -> AnyView {
             let known = list.models.iter().find(|it| it.id == *model)?;
             let button = |parameter: String| {
                 let name = known.display_name();
-                button(all, (model, name), (parameter, media), chosen)
+                button(all, (model, name), parameter, chosen)
             };
             Some(parameters.into_iter().map(button).collect_view())
         });
@@ -53,14 +50,14 @@ pub fn links(file: &OpenedFile) -> AnyView {
 fn button(
     all: Contexts,
     (model, name): (&ModelId, &str),
-    (parameter, media): (String, Media),
+    parameter: String,
     chosen: StoredValue<ChosenFile, LocalStorage>,
 ) -> AnyView {
     let label = format!("{name} · {parameter}");
     let model = model.clone();
     let press = move |_: leptos::ev::MouseEvent| {
         if let Some(file) = chosen.try_get_value() {
-            let input = FromFile::Input(parameter.clone(), media, file);
+            let input = FromFile::Input(parameter.clone(), file);
             all.navigation.go(&from_file::offer(model.clone(), input));
         }
     };

@@ -21,6 +21,7 @@ mod recipe;
 mod refused;
 mod result_actions;
 mod reuse;
+mod shared_files;
 mod sticky_footer;
 mod studio;
 mod upload_wait;

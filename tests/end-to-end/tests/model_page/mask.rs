@@ -48,6 +48,27 @@ pub(crate) const CHOOSE: &str = "
     input.dispatchEvent(new Event('change', { bubbles: true }));
 ";
 
+/// Stores a completed task of another service, whose output is a picture of 192 × 192 px.
+const STORE: &str = "
+    const model = { category: 'image', subcategory: 'tessera' };
+    const task = {
+        key: 'made', account: { address: 'https://other.example', uid: 'me' }, model, model_name: 'Tessera',
+        input: { model, values: { prompt: 'a stored lake' } },
+        created: 1700000000000, finished: 1700000005000, watching: true,
+        state: { state: 'ready', id: 't', outputs: [`${location.origin}/icon-192.png`] },
+    };
+    await new Promise((done, failed) => {
+        const opened = indexedDB.open('atelier');
+        opened.onerror = failed;
+        opened.onsuccess = () => {
+            const transaction = opened.result.transaction('tasks', 'readwrite');
+            transaction.objectStore('tasks').put(JSON.stringify(task), 'made');
+            transaction.oncomplete = () => { opened.result.close(); done(true); };
+            transaction.onabort = failed;
+        };
+    });
+";
+
 /// Returns the values of the two fields.
 pub(crate) const VALUES: &str =
     "return [...document.querySelectorAll('.media-field > input[type=text]')].map(it => it.value)";
@@ -87,13 +108,22 @@ const MASK: &str = "
     }";
 
 pub(crate) async fn run(name: &str, steps: impl AsyncFnOnce(&Studio<'_>) -> Result<()>) {
+    run_with(name, MODELS, steps).await;
+}
+
+/// Like [`run`], with these models.
+async fn run_with(
+    name: &str,
+    models_file: &str,
+    steps: impl AsyncFnOnce(&Studio<'_>) -> Result<()>,
+) {
     drive(name, async |browser| {
         let folder = tempfile::tempdir()?;
         let (models, program) = (
             folder.path().join("models.toml"),
             folder.path().join("draw.sh"),
         );
-        fs::write(&models, MODELS)?;
+        fs::write(&models, models_file)?;
         fs::write(&program, "#!/bin/sh\n")?;
         fs::set_permissions(&program, fs::Permissions::from_mode(0o755))?;
         let models = models.to_str().ok_or("no text")?;
@@ -284,6 +314,94 @@ async fn a_mask_is_drawn_with_the_keyboard() {
         assert!((280..350).contains(&count), "{count} pixels");
         let focused = "return document.activeElement.textContent.trim()";
         wait_for_value(browser, "the focus", focused, "Draw mask").await
+    })
+    .await;
+}
+
+/// Generates a picture and opens it in the lightbox.
+async fn generate_and_enlarge(studio: &Studio<'_>) -> Result<()> {
+    let browser = studio.browser;
+    studio.open("/models/image/tessera").await?;
+    studio.type_prompt("a quiet harbour").await?;
+    browser.press(&by("button", "Generate")).await?;
+    browser
+        .find_with_limit(&by("button", "Run again"), TIMEOUT)
+        .await?;
+    browser.press(&by("button", "Show large")).await?;
+    browser.find(&by("dialog", "Output")).await?;
+    Ok(())
+}
+
+/// Waits until the dialog shows a picture that is also in the form.
+async fn wait_for_mask_of_output(studio: &Studio<'_>) -> Result<()> {
+    let browser = studio.browser;
+    browser
+        .find_with_limit(&by("dialog", "Mask"), TIMEOUT)
+        .await?;
+    browser
+        .wait_for_text("Nothing is painted.", TIMEOUT)
+        .await?;
+    let has_output = |values: &Value| {
+        let first = values[0].as_str();
+        first.is_some_and(|it| it.contains("/outputs/"))
+    };
+    wait_for_match(browser, "the picture in the form", VALUES, has_output).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_output_is_edited_with_a_mask() {
+    run("an_output_is_edited_with_a_mask", async |studio| {
+        generate_and_enlarge(studio).await?;
+        let browser = studio.browser;
+        browser.press(&by("link", "Edit with mask")).await?;
+        wait_for_mask_of_output(studio).await?;
+        // The dialog covers the form.
+        browser.press(&by("button", "Cancel")).await?;
+        browser.wait_until_gone(&by("dialog", "Mask")).await?;
+        browser.find(&by("heading", "Inpaint")).await?;
+        browser.find(&by("button", "Draw mask")).await?;
+        Ok(())
+    })
+    .await;
+}
+
+/// Guards against a mask that belongs to an address that the form replaces: the output is of another service, so that its file
+/// is uploaded. Of several models, the user chooses.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_output_of_another_service_is_uploaded_before_its_mask_is_drawn() {
+    let second = MODELS
+        .replace("inpaint", "retouch")
+        .replace("Inpaint", "Retouch");
+    let models = format!("{MODELS}{second}");
+    let name = "an_output_of_another_service_is_uploaded";
+    run_with(name, &models, async |studio| {
+        let browser = studio.browser;
+        browser.open(&studio.address("/gallery")).await?;
+        browser.wait_for_text("No outputs yet.", TIMEOUT).await?;
+        studio.run_script(STORE).await?;
+        browser.open(&studio.address("/gallery")).await?;
+        browser
+            .press(&starting("button", "Image: a stored lake"))
+            .await?;
+        browser.find(&by("dialog", "Output")).await?;
+        browser.press(&by("button", "Edit with mask")).await?;
+        browser.press(&starting("link", "Retouch")).await?;
+        wait_for_mask_of_output(studio).await?;
+        let size = "return document.querySelector('.picture-shown img')?.naturalWidth ?? 0";
+        wait_for_value(browser, "the picture in the dialog", size, 192).await?;
+        // The mask belongs to the uploaded picture.
+        browser.press(&by("button", "Invert")).await?;
+        browser.press(&by("button", "Done")).await?;
+        browser.wait_until_gone(&by("dialog", "Mask")).await?;
+        let has_mask = |values: &Value| {
+            let second = values[1].as_str();
+            second.is_some_and(|it| it.contains("/outputs/"))
+        };
+        wait_for_match(browser, "the mask in the form", VALUES, has_mask).await?;
+        let is_warned =
+            "return document.body.innerText.includes('This mask was drawn over another')";
+        assert_eq!(browser.run(is_warned, vec![]).await?, json!(false));
+        Ok(())
     })
     .await;
 }

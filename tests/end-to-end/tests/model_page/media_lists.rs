@@ -104,6 +104,25 @@ async fn run_with_list(name: &str, steps: impl AsyncFnOnce(&Studio<'_>) -> Resul
     .await;
 }
 
+/// Guards against a file that a list never receives.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_opened_file_is_added_to_a_list() {
+    run_with_list("an_opened_file_is_added_to_a_list", async |studio| {
+        let browser = studio.browser;
+        let drop = "
+            const data = transfer([await picture('lake.png', 40)]);
+            document.body.dispatchEvent(
+                new DragEvent('drop', { dataTransfer: data, bubbles: true, cancelable: true }));";
+        hand(studio, drop).await?;
+        browser.find(&by("dialog", "Open file")).await?;
+        browser.press(&by("button", "Collage · images")).await?;
+        browser.wait_until_gone(&by("dialog", "Open file")).await?;
+        wait_for_value(browser, "the item", NAMES, json!(["lake.png"])).await?;
+        wait_for_value(browser, "the running uploads", RUNNING, 0).await
+    })
+    .await;
+}
+
 pub async fn hand(studio: &Studio<'_>, script: &str) -> Result<Value> {
     studio.run_script(&format!("{FILES} {script}")).await
 }

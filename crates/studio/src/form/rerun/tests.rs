@@ -20,6 +20,23 @@ fn schema() -> Schema {
     .unwrap()
 }
 
+fn shared(values: &Value, missing_files: &[&str]) -> SharedInputs {
+    SharedInputs {
+        values: values.as_object().cloned().unwrap_or_default(),
+        missing_files: missing_files.iter().map(|name| (*name).into()).collect(),
+    }
+}
+
+/// The note about the link says which files are needed.
+#[test]
+fn a_missing_file_of_a_link_is_not_reported_as_a_missing_value() {
+    let values = json!({"prompt": "cat"});
+    let link = of_link(&shared(&values, &["style"]), &schema());
+    assert_eq!(link.differences, []);
+    let link = of_link(&shared(&values, &["prompt"]), &schema());
+    assert_eq!(link.differences[0].parameter, "style");
+}
+
 #[test]
 fn an_input_that_is_still_valid_has_no_differences() {
     let values = json!({"prompt": "cat", "style": "ink", "format": "png", "seed": u64::MAX});
@@ -42,7 +59,8 @@ fn a_secret_must_be_entered_again() {
     .unwrap();
     let schema = schema.with_secrets_apart();
     let values = json!({"prompt": "cat", "api_key": "sk-CASE"});
-    for rerun in [rerun, of_link].map(|fill| fill(values.as_object().unwrap(), &schema)) {
+    let again = rerun(values.as_object().unwrap(), &schema);
+    for rerun in [again, of_link(&shared(&values, &[]), &schema)] {
         assert_eq!(rerun.draft.get("api_key"), None);
         let expected = "api_key is secret, and was left out: enter it.";
         assert_eq!(rerun.differences[0].message, expected);
@@ -86,7 +104,7 @@ fn changes_are_reported_and_nothing_is_lost() {
     let found = super::rerun(slip.as_object().unwrap(), &schema()).differences;
     assert_eq!(found[1].suggestion.as_deref(), Some("prompt"));
     // An unknown name from a link stays in the form.
-    let link = of_link(slip.as_object().unwrap(), &schema());
+    let link = of_link(&shared(&slip, &[]), &schema());
     assert_eq!(link.draft.get("promt"), Some(&Entry::Value(json!("cat"))));
     let changes: Vec<_> = link.differences.iter().map(|it| it.change).collect();
     assert_eq!(changes, [Change::NewlyRequired]);
