@@ -124,6 +124,12 @@ pub fn when_released(act: impl FnOnce() + 'static) {
     }
 }
 
+/// Returns whether the pointer is down on an element inside this one.
+pub fn is_pressed_within(element: &Element) -> bool {
+    let is_within = |last: &Press| element.contains(Some(&last.on));
+    IS_DOWN.get() && LAST.with_borrow(|last| last.as_ref().is_some_and(is_within))
+}
+
 /// Returns whether a click is the second click of a double click whose first click hit another element at the same place.
 pub fn is_stray_click(click: &MouseEvent) -> bool {
     // Clicks by keyboard have the count 0.

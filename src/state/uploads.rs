@@ -6,6 +6,7 @@ mod copy;
 mod known;
 mod remembered;
 mod sending;
+mod unfinished;
 mod wait;
 
 use std::cell::RefCell;
@@ -15,7 +16,7 @@ use atelier_contract::{Draft, Entry, Media, ModelId, Uploaded};
 use atelier_studio::form::upload::LocalFile;
 use atelier_studio::form::upload::acceptance::{self, Support};
 use atelier_studio::form::upload::metadata;
-use atelier_studio::form::upload::pending::FormUpload;
+use atelier_studio::form::upload::pending::{FormUpload, batch_refusal};
 use atelier_studio::form::upload::state::{UploadEvent, UploadState};
 use futures::future::AbortHandle;
 use leptos::prelude::*;
@@ -35,6 +36,7 @@ pub use known::{
     check, check_again, check_use, checks, content_at, description, file, is_lost, is_own,
     renew_expired,
 };
+pub use unfinished::place as restored_place;
 pub use wait::{Moment, known_support, mark_automatic, moment, note_delivered, replace_form};
 
 /// The upload of a field.
@@ -68,7 +70,7 @@ struct Content {
     /// `None` if the file is uploaded already.
     blob: Option<Blob>,
     abort: Option<AbortHandle>,
-    /// `None` if the service accepts no uploads, and for the items of lists.
+    /// `None` if the service accepts no uploads.
     backup: Option<Rc<Backup>>,
     /// What is sent instead of a picture, once it is known.
     prepared: Option<Prepared>,
@@ -142,16 +144,10 @@ pub fn of_form(address: &str, model: &ModelId) -> Vec<FormUpload> {
     uploads.iter().filter(of_form).map(form_upload).collect()
 }
 
-/// Returns the names of the files that are uploaded for a model's form, or not yet in their list; not tracked.
-pub fn running_names(all: Contexts, model: &ModelId) -> Vec<String> {
+/// Returns why a batch of a model can't be sent because of the uploads of its form, if so; not tracked.
+pub fn refusal_of_batch(all: Contexts, model: &ModelId) -> Option<String> {
     let address = all.session.settings_untracked().address;
-    let uploads = untrack(|| of_form(address.as_str(), model));
-    let running = uploads.into_iter().filter(|upload| {
-        // Only the field adds a finished item to its list.
-        let is_undelivered = upload.is_in_list && matches!(upload.state, UploadState::Done(_));
-        upload.state.is_running() || is_undelivered
-    });
-    running.map(|upload| upload.name).collect()
+    batch_refusal(&untrack(|| of_form(address.as_str(), model)))
 }
 
 /// Returns whether the service accepts uploads; tracked.
@@ -212,9 +208,7 @@ fn start_with(
         is_renewed,
     };
     let uid = all.session.settings_untracked().uid;
-    // The ids of items are not stored.
-    let is_stored = is_waiting && upload.key.item.is_none();
-    let backup = is_stored.then(|| Backup::begin(&upload, &content, uid));
+    let backup = is_waiting.then(|| Backup::begin(&upload, &content, uid));
     let id = add(upload);
     if is_waiting || can_embed {
         add_content(Content {
@@ -344,6 +338,24 @@ pub fn is_delivery_paused() -> bool {
     STORE
         .with_borrow(|store| store.is_delivery_paused.clone())
         .get()
+}
+
+/// Returns the lists of a model's form that have uploads, as fields without an item; tracked.
+pub fn lists_of_form(address: &str, model: &ModelId) -> Vec<FieldKey> {
+    let uploads = signal();
+    let uploads = uploads.read();
+    let mut lists = Vec::new();
+    for Upload { key, .. } in uploads.iter() {
+        let list = FieldKey {
+            item: None,
+            ..key.clone()
+        };
+        let is_of_form = key.address == address && key.model == *model;
+        if is_of_form && key.item.is_some() && !lists.contains(&list) {
+            lists.push(list);
+        }
+    }
+    lists
 }
 
 /// Returns the finished uploads of a model's form, without the items of lists; tracked.

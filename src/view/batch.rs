@@ -10,6 +10,7 @@ mod export;
 mod grid;
 mod item;
 mod keeping;
+mod late_files;
 mod lost_files;
 mod made;
 mod manifest_viewer;
@@ -66,6 +67,7 @@ pub fn batch(model: ModelId, schema: Arc<Schema>, single_form: RwSignal<Draft>) 
 
 fn form_and_result(model: ModelId, schema: Arc<Schema>, single_form: RwSignal<Draft>) -> AnyView {
     let composer = Composer::restore(&model, schema, single_form);
+    late_files::follow(composer);
     let batches = Batches::new(contexts());
     let of_model = memo({
         let model = model.clone();

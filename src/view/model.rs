@@ -48,8 +48,8 @@ pub fn ModelPage(model: ModelId) -> impl IntoView {
     let is_recipe = RwSignal::new(loaded::has_recipe());
     let mode = mode::mode();
     let page_model = model.clone();
-    upload_delivery::follow(model.clone(), draft, mode);
     let shown = ShownSchema::follow(model.clone());
+    upload_delivery::follow(model.clone(), shown, draft, mode);
     outage::retry_schema(contexts(), model.clone());
     let as_of = form_as_of(model.clone(), shown);
     let is_missing = {

@@ -23,7 +23,7 @@ use web_sys::Blob;
 use super::sending::send;
 use super::{
     Content, Upload, add, add_content, backup_of, known, of_field, refuse, remembered, remove,
-    signal, support, wait,
+    signal, support, unfinished, wait,
 };
 use crate::browser::local::LocalStore;
 use crate::browser::storage::uploads as storage;
@@ -176,23 +176,33 @@ pub fn is_restoring() -> bool {
 pub fn restore(all: Contexts) {
     ask_before_leaving();
     follow_sign_out(all);
+    unfinished::restore();
     let tab = own_tab();
-    adopt_all(all, move |upload| upload.tab == tab);
+    adopt_all(
+        all,
+        move |upload| upload.tab == tab,
+        unfinished::report_lost,
+    );
 }
 
 /// Continues the stored uploads for a model's form that belong to no living tab, and adopts the finished ones.
 pub fn adopt_for(all: Contexts, model: &ModelId) {
     let model = model.clone();
-    adopt_all(all, move |upload| upload.field.model == model);
+    adopt_all(all, move |upload| upload.field.model == model, || {});
 }
 
-fn adopt_all(all: Contexts, is_wanted: impl Fn(&StoredUpload) -> bool + 'static) {
+fn adopt_all(
+    all: Contexts,
+    is_wanted: impl Fn(&StoredUpload) -> bool + 'static,
+    end: impl FnOnce() + 'static,
+) {
     let restoring = RESTORING.with(Clone::clone);
     restoring.update(|count| *count += 1);
     spawn(async move {
         let adopted = std::pin::pin!(adopt_stored(all, is_wanted));
         // A browser whose storage does not respond must not block the form.
         select(adopted, TimeoutFuture::new(MAX_RESTORE_MS)).await;
+        end();
         restoring.update(|count| *count -= 1);
     });
 }
@@ -250,12 +260,21 @@ async fn adopt(all: Contexts, key: String, is_own: bool) {
     };
     // Never replaces a file that was chosen in this page.
     let earlier = untrack(|| of_field(&stored.field));
-    if earlier.is_some_and(|earlier| earlier.is_alive()) || is_here(&key) {
+    let is_awaited = |upload: &Upload| unfinished::is_awaited(upload.id);
+    let is_chosen_here = |upload: &Upload| upload.is_alive() && !is_awaited(upload);
+    if earlier.as_ref().is_some_and(is_chosen_here) || is_here(&key) {
+        return;
+    }
+    // The item of a list is known only to the tab of its form.
+    if stored.field.item.is_some() && earlier.is_none() {
         return;
     }
     let backup = Backup::new(key, stored.at, own_tab(), stored.uid.clone());
     backup.is_stored.set(true);
-    if wait::is_replaced_since(&stored.field.model, stored.at) {
+    // The user has canceled it, or has chosen another file for the item.
+    let is_wanted = |upload: &Upload| is_awaited(upload) && upload.state != UploadState::Canceled;
+    let is_unwanted = stored.field.item.is_some() && !earlier.as_ref().is_some_and(is_wanted);
+    if is_unwanted || wait::is_replaced_since(&stored.field.model, stored.at) {
         return backup.delete();
     }
     let state = match (&stored.uploaded, &content) {
@@ -296,6 +315,9 @@ async fn adopt(all: Contexts, key: String, is_own: bool) {
     }
     let id = add(upload);
     wait::mark_automatic(id);
+    if let Some(earlier) = earlier {
+        unfinished::continue_as(earlier.id, id);
+    }
     add_content(Content {
         id,
         blob: content,
@@ -331,7 +353,8 @@ fn ask_before_leaving() {
         let mut alive = uploads.iter().filter(|upload| upload.is_alive());
         alive.any(|upload| {
             let backup = backup_of(upload.id);
-            !backup.is_some_and(|backup| backup.is_stored())
+            let is_stored = backup.is_some_and(|backup| backup.is_stored());
+            !is_stored && !unfinished::is_awaited(upload.id)
         })
     };
     let listener = StoredValue::new_local(None::<EventListener>);

@@ -4,7 +4,7 @@ use atelier_engine::recovery::SUPERSEDED_REFUSAL;
 use atelier_studio::compose::panel_items;
 use atelier_studio::compose::table::Table;
 use atelier_studio::form::control;
-use atelier_studio::form::upload::pending::{RESTORING, batch_message};
+use atelier_studio::form::upload::pending::RESTORING;
 use atelier_studio::text::plural::{agreeing, counted};
 use icondata_lu::LuSparkles;
 use leptos::html::{Button, Div};
@@ -143,9 +143,8 @@ pub fn send(
             if untrack(uploads::is_restoring) {
                 return composer.answer.say(RESTORING.to_owned());
             }
-            let uploading = uploads::running_names(all, &uploading_model);
-            if !uploading.is_empty() {
-                return composer.answer.say(batch_message(&uploading));
+            if let Some(refusal) = uploads::refusal_of_batch(all, &uploading_model) {
+                return composer.answer.say(refusal);
             }
             if let Some(refusal) = lost_files::refusal(composer) {
                 return composer.answer.say(refusal);

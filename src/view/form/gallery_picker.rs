@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use atelier_contract::Media;
-use atelier_studio::form::reuse;
+use atelier_studio::form::{media_list, reuse};
 use atelier_studio::gallery::picker::{self, PickerGrid};
 use atelier_studio::gallery::{GalleryEntry, GalleryFilter};
 use atelier_studio::list::window::Stack;
@@ -39,8 +39,8 @@ fn open_field() -> ArcRwSignal<Option<MediaField>> {
     FIELD.with(Clone::clone)
 }
 
-/// The button that opens the dialog for a field.
-pub fn button(of: MediaField) -> AnyView {
+/// The button that opens the dialog for a field. `is_disabled`: whether nothing can be added.
+pub fn button(of: MediaField, is_disabled: Signal<bool>) -> AnyView {
     let open = move |_: MouseEvent| open_field().set(Some(of.clone()));
     view! {
         <button
@@ -48,6 +48,7 @@ pub fn button(of: MediaField) -> AnyView {
             type="button"
             aria-label="From gallery"
             aria-haspopup="dialog"
+            prop:disabled=is_disabled
             on:click=handler(open)
         >
             <Glyph icon=LuImages />
@@ -323,7 +324,7 @@ fn option(picker: Picker, at: usize, entry: &GalleryEntry) -> AnyView {
 fn footer(picker: Picker) -> AnyView {
     let space = picker.field.with_value(|of| ListField::new(of).space());
     let message = text(move || match picker.chosen.read().len() {
-        _ if space == 0 => "The list is full. Remove an item to add another.".to_owned(),
+        _ if space == 0 => media_list::FULL.to_owned(),
         count if count > space => format!("The list has space for {space} more."),
         count => format!("{count} chosen"),
     });

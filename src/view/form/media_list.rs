@@ -1,20 +1,20 @@
 //! A field for a list of images, videos or sounds: addresses, files of the user's own, and outputs. The items are ordered
 //! with buttons or by dragging.
 
+mod address;
 mod dragging;
 mod item;
 
-use std::sync::Arc;
-
 use atelier_contract::Entry;
-use atelier_studio::form::media_list::{self, MediaList};
+use atelier_studio::form::media_list::{self, Added, MediaList};
 use atelier_studio::form::upload::acceptance;
 use atelier_studio::form::upload::state::UploadState;
-use icondata_lu::{LuClipboardPaste, LuPlus, LuUpload};
+use atelier_studio::form::upload::unfinished::is_chosen_again;
+use icondata_lu::{LuClipboardPaste, LuUpload};
 use leptos::prelude::*;
 use maud::html;
 use wasm_bindgen::JsCast;
-use web_sys::{Element, HtmlInputElement, KeyboardEvent, MouseEvent};
+use web_sys::{Element, HtmlInputElement, MouseEvent};
 
 use super::field::{self, Field};
 use super::frame::Parts;
@@ -53,36 +53,32 @@ pub struct ListField {
 impl ListField {
     pub fn new(of: &MediaField) -> Self {
         let key = untrack(|| of.key());
-        let (state, is_new) = media_lists::of_field(&key);
-        let this = Self {
+        let addresses = addresses_of(&of.field).unwrap_or_default();
+        Self {
             of: of.clone(),
-            state,
-        };
-        if is_new {
-            let earlier = untrack(|| uploads::of_list(&key));
-            let is_kept = |upload: &&Upload| upload.state != UploadState::Canceled;
-            let kept = earlier.iter().filter(is_kept);
-            let ids: Vec<u32> = kept.filter_map(|it| it.key.item).collect();
-            let addresses = this.addresses().unwrap_or_default();
-            this.state.list.set(MediaList::new(&addresses, &ids));
+            state: media_lists::of_field(&key, &addresses),
         }
-        this
     }
 
     fn field(&self) -> &Field {
         &self.of.field
     }
 
+    /// Returns the key without an item; not tracked.
+    fn key(&self) -> FieldKey {
+        untrack(|| self.of.key())
+    }
+
     fn item_key(&self, item: u32) -> FieldKey {
         FieldKey {
             item: Some(item),
-            ..untrack(|| self.of.key())
+            ..self.key()
         }
     }
 
     /// Returns the addresses in the field; `None` if the value is something else. Not tracked.
     fn addresses(&self) -> Option<Vec<String>> {
-        media_list::addresses(untrack(|| self.field().shown()).as_ref())
+        addresses_of(self.field())
     }
 
     fn report(&self, message: String) {
@@ -99,7 +95,7 @@ impl ListField {
             return T::default();
         };
         let mut now = self.state.list.get_untracked();
-        self.cancel_uploads(&now.follow(&before));
+        media_lists::remove_uploads(&self.key(), &now.follow(&before));
         let result = change(&mut now);
         let addresses = now.addresses();
         self.state.list.set(now);
@@ -111,9 +107,9 @@ impl ListField {
     }
 
     /// Returns how many of `count` things can be added, and reports if not all of them can.
-    fn fitting(&self, count: usize, what: &str) -> usize {
+    fn fitting(&self, count: usize, added: Added) -> usize {
         let (parameter, space) = (&self.field().parameter, self.space());
-        self.report(media_list::overflow_message(parameter, count, space, what));
+        self.report(media_list::overflow_message(parameter, count, space, added));
         space.min(count)
     }
 
@@ -123,12 +119,38 @@ impl ListField {
         media_list::space(&self.field().parameter, count)
     }
 
-    /// Uploads files and adds them in this order.
+    /// Whether nothing can be added; tracked. A file that was not uploaded can be chosen again.
+    fn is_full(&self) -> bool {
+        let count = self.state.list.read().items().len();
+        let is_missing = |upload: &Upload| {
+            let state = &upload.state;
+            matches!(state, UploadState::Failed { .. } | UploadState::Canceled)
+        };
+        media_list::space(&self.field().parameter, count) == 0
+            && !uploads::of_list(&self.of.key()).iter().any(is_missing)
+    }
+
+    /// Uploads files and adds them in this order. A file that was not uploaded before takes its place in the list.
     pub fn add_files(&self, files: Vec<ChosenFile>) {
-        let count = self.fitting(files.len(), "file");
-        for file in files.into_iter().take(count) {
+        self.report(String::new());
+        let mut added = Vec::new();
+        for chosen in files {
+            match self.item_of_same_file(&chosen) {
+                Some(item) => drop(self.upload(chosen, Some(item))),
+                None => added.push(chosen),
+            }
+        }
+        let count = self.fitting(added.len(), Added::File);
+        for file in added.into_iter().take(count) {
             self.upload(file, None);
         }
+    }
+
+    /// Returns the item of a file that was not uploaded and is chosen again.
+    fn item_of_same_file(&self, chosen: &ChosenFile) -> Option<u32> {
+        let uploads = untrack(|| uploads::of_list(&self.of.key()));
+        let is_same = |upload: &&Upload| is_chosen_again(&upload.file, &upload.state, &chosen.file);
+        uploads.iter().find(is_same)?.key.item
     }
 
     /// Uploads a file for a new item, or for an existing one. Returns the id of the upload.
@@ -150,8 +172,8 @@ impl ListField {
     }
 
     /// Adds addresses in this order. Returns the items.
-    fn add_addresses(&self, addresses: Vec<String>, what: &str) -> Vec<u32> {
-        let count = self.fitting(addresses.len(), what);
+    fn add_addresses(&self, addresses: Vec<String>, added: Added) -> Vec<u32> {
+        let count = self.fitting(addresses.len(), added);
         let addresses = addresses.into_iter().take(count);
         self.change(|list| addresses.map(|address| list.add(Some(address))).collect())
     }
@@ -159,7 +181,7 @@ impl ListField {
     /// Adds the addresses of outputs. Returns the items with their outputs.
     pub fn add_outputs(&self, outputs: Vec<Output>) -> Vec<(u32, Output)> {
         let addresses = outputs.iter().map(|(_, url)| url.clone()).collect();
-        let items = self.add_addresses(addresses, "output");
+        let items = self.add_addresses(addresses, Added::Output);
         items.into_iter().zip(outputs).collect()
     }
 
@@ -199,7 +221,7 @@ impl ListField {
     /// Adds the addresses in a text. Returns whether there are any.
     pub fn add_typed(&self, text: &str) -> bool {
         match media_list::typed_addresses(text) {
-            Ok(addresses) => !self.add_addresses(addresses, "address").is_empty(),
+            Ok(addresses) => !self.add_addresses(addresses, Added::Address).is_empty(),
             Err(message) => {
                 self.report(message);
                 false
@@ -246,8 +268,10 @@ impl ListField {
     fn follow(&self) {
         let this = self.clone();
         effect(move || {
-            let (_, uploads) = (this.field().entry(), uploads::of_list(&this.of.key()));
-            untrack(|| this.update(&uploads));
+            this.field().entry();
+            let is_paused = uploads::is_delivery_paused();
+            let uploads = uploads::of_list(&this.of.key());
+            untrack(|| this.update(&uploads, is_paused));
         });
     }
 
@@ -274,62 +298,61 @@ impl ListField {
         });
     }
 
-    /// Cancels the uploads of items that are no longer in the list. They are not removed, so that Generate notices it.
-    fn cancel_uploads(&self, items: &[u32]) {
-        for item in items {
-            if let Some(upload) = untrack(|| uploads::of_field(&self.item_key(*item))) {
-                uploads::cancel(upload.id);
-            }
-        }
-    }
-
-    fn update(&self, uploads: &[Upload]) {
-        let before = self.state.list.get_untracked();
-        let mut now = before.clone();
+    fn update(&self, uploads: &[Upload], is_paused: bool) {
+        let key = self.key();
         let Some(addresses) = self.addresses() else {
-            let files = before.items().iter().filter(|it| it.address.is_none());
+            let list = self.state.list.read_untracked();
+            let files = list.items().iter().filter(|it| it.address.is_none());
             let files: Vec<u32> = files.map(|it| it.id).collect();
-            return self.cancel_uploads(&files);
+            drop(list);
+            return media_lists::remove_uploads(&key, &files);
         };
-        let dropped = now.follow(&addresses);
-        self.cancel_uploads(&dropped);
-        let mut shown = Vec::new();
-        let mut done = Vec::new();
-        for upload in uploads {
-            let Some(item) = upload.key.item.filter(|item| !dropped.contains(item)) else {
-                continue;
-            };
-            let is_item = now.place(item).is_some();
-            match &upload.state {
-                UploadState::Done(uploaded) => {
-                    if is_item {
-                        output_input::note_uploaded(upload.id, &uploaded.url);
-                        now.set(item, Some(uploaded.url.clone()));
-                    }
-                    done.push(upload.id);
-                }
-                UploadState::Canceled if !is_item => {}
-                _ => shown.push(item),
-            }
-        }
-        now.sync_uploads(&shown);
-        let value = now.addresses();
-        if now != before {
-            self.state.list.set(now);
-        }
-        if value != addresses {
-            let entry = media_list::entry(&self.field().parameter, value);
+        let update = media_lists::update(&key, &addresses, uploads, is_paused);
+        if update.addresses != addresses {
+            let entry = media_list::entry(&self.field().parameter, update.addresses);
             self.field().restore(entry);
         }
-        if done.is_empty() {
+        if update.done.is_empty() {
             return;
         }
         let file_input = format!("#{} input", self.field().own_file_id());
         focus::when_lost(move || {
             focus::to_without_scrolling(&file_input);
         });
-        done.into_iter().for_each(uploads::deliver);
+        for (id, url) in update.done {
+            output_input::note_uploaded(id, &url);
+            uploads::deliver(id);
+        }
     }
+
+    /// Moves the focus to the last item when the list becomes full, because the buttons that add items are disabled then.
+    fn keep_focus_when_full(&self, is_full: Memo<bool>) {
+        let this = self.clone();
+        effect(move || {
+            let within = format!("#{}", this.field().own_file_id());
+            let focused = document().active_element();
+            let has_focus = focused.is_some_and(|it| it.closest(&within).ok().flatten().is_some());
+            if !is_full.get() || !has_focus {
+                return;
+            }
+            let list = this.state.list.read_untracked();
+            let Some(last) = list.items().last() else {
+                return;
+            };
+            let id = item::element_id(this.field(), last.id);
+            focus::when_lost(move || {
+                focus::to_without_scrolling(&format!("#{id} button:not([hidden], .concealed)"));
+            });
+        });
+    }
+}
+
+/// Returns the addresses in a field; `None` if the value is something else. Not tracked.
+fn addresses_of(field: &Field) -> Option<Vec<String>> {
+    let shown = field
+        .entry_now()
+        .or_else(|| field.parameter.default_entry());
+    media_list::addresses(shown.as_ref())
 }
 
 fn has(list: &MediaList, item: u32, address: &str) -> bool {
@@ -349,6 +372,12 @@ pub fn view(of: MediaField) -> AnyView {
     output_input::follow_requests(&of);
     let (all, media, field) = (of.all, of.media, of.field.clone());
     let drag = Drag::new(&this);
+    let is_full = {
+        let this = this.clone();
+        memo(move || this.is_full())
+    };
+    this.keep_focus_when_full(is_full);
+    let is_closed = when(move || is_full.get());
     let items = {
         let (this, state) = (this.clone(), this.state.clone());
         memo(move || {
@@ -411,71 +440,27 @@ pub fn view(of: MediaField) -> AnyView {
                     multiple
                     aria-label="Choose file"
                     accept=accept
+                    prop:disabled=is_closed
                     on:change=handler(choose)
                 />
             </label>
-            <button class="button small" type="button" on:click=handler(paste)>
+            <button
+                class="button small"
+                type="button"
+                prop:disabled=is_closed
+                on:click=handler(paste)
+            >
                 <Glyph icon=LuClipboardPaste />
                 <span class="paste">"Paste"</span>
             </button>
-            {gallery_picker::button(of.clone())}
+            {gallery_picker::button(of.clone(), is_closed)}
         </div>
         <p class="hint" role="status" prop:textContent=text(move || message.get())></p>
-        {address(&this)}
+        <p class="hint" hidden=when(move || !is_full.get())>
+            {media_list::FULL}
+        </p>
+        {address::view(&this, is_closed)}
         {media::recent(of)}
-    }
-    .into_any()
-}
-
-/// The text field for addresses, with its button.
-fn address(this: &ListField) -> AnyView {
-    let field = this.field().clone();
-    let (label_id, address_id) = (field.label_id(), field.address_id());
-    let id = field.id.clone();
-    let add: Arc<dyn Fn()> = {
-        let this = this.clone();
-        Arc::new(move || {
-            let Some(input) = field::element::<HtmlInputElement>(&this.field().id) else {
-                return;
-            };
-            if this.add_typed(&input.value()) {
-                input.set_value("");
-            }
-            // Several addresses are entered one after the other.
-            focus::in_place(&input);
-        })
-    };
-    let press = {
-        let add = add.clone();
-        move |event: KeyboardEvent| {
-            if event.key() == "Enter" && !event.is_composing() {
-                // Otherwise the form would be submitted.
-                event.prevent_default();
-                add();
-            }
-        }
-    };
-    view! {
-        <div class="media-address">
-            <span id=address_id.clone() hidden>
-                "Address"
-            </span>
-            <input
-                type="text"
-                inputmode="url"
-                id=id
-                autocomplete="off"
-                spellcheck="false"
-                placeholder="https://…"
-                aria-labelledby=format!("{label_id} {address_id}")
-                aria-describedby=field.described_by()
-                on:keydown=handler(press)
-            />
-            <button class="button small" type="button" on:click=handler(move |_: MouseEvent| add())>
-                <Glyph icon=LuPlus />
-                "Add"
-            </button>
-        </div>
     }
     .into_any()
 }

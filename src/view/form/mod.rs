@@ -24,6 +24,7 @@ mod steering;
 mod switch;
 mod text_field;
 mod unknown_names;
+mod upload_progress;
 
 use std::sync::Arc;
 

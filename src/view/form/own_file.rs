@@ -6,7 +6,7 @@ use atelier_studio::form::control::Control;
 use atelier_studio::form::media_list::typed_addresses;
 use atelier_studio::form::upload::acceptance::{self, media_of};
 use atelier_studio::form::upload::embedding;
-use atelier_studio::form::upload::state::{UploadState, progress_text, wait_text};
+use atelier_studio::form::upload::state::UploadState;
 use atelier_studio::form::upload::{failure_message, paste_target, several_message};
 use gloo_events::{EventListener, EventListenerOptions};
 use gloo_timers::future::TimeoutFuture;
@@ -17,9 +17,8 @@ use web_sys::{ClipboardEvent, DataTransfer, DragEvent, Element, HtmlInputElement
 
 use super::field::{self, Field, Kind};
 use super::media_list::{self, ListField};
-use super::{edit_button, gallery_picker, mask_button, output_input};
+use super::{edit_button, gallery_picker, mask_button, output_input, upload_progress};
 use crate::browser::chosen::{self, ChosenFile, Pasted};
-use crate::browser::clock;
 use crate::reactive::boxed::{dynamic, effect, handler, memo, spawn, text, when};
 use crate::state::contexts::{Contexts, contexts};
 use crate::state::uploads::{self, FieldKey, Upload};
@@ -29,6 +28,9 @@ use crate::view::parts::{dialog, focus};
 
 /// The selector of the part of a media field that accepts a drop.
 const DROP_AREA: &str = ".media-field";
+
+/// The selector of the file input in a field that accepts nothing, because its list is full.
+const CLOSED: &str = "input[type=file]:disabled";
 
 /// The type of dragged addresses, such as those of links and pictures of other pages.
 const ADDRESSES: &str = "text/uri-list";
@@ -91,7 +93,7 @@ pub fn view(of: MediaField) -> AnyView {
         running(shown, &of),
         failure(shown, &of),
     );
-    let from_gallery = gallery_picker::button(of.clone());
+    let from_gallery = gallery_picker::button(of.clone(), when(|| false));
     let (edit, mask) = (edit_button::view(&of), mask_button::view(&of));
     let (choosing, pasting, removing) = (of.clone(), of.clone(), of);
     let choose = move |event: web_sys::Event| {
@@ -195,15 +197,7 @@ fn running(shown: Memo<Option<Upload>>, of: &MediaField) -> AnyView {
         let upload = shown.as_ref().filter(|upload| upload.state.is_running())?;
         Some((upload.id, upload.file.name.clone()))
     });
-    let progress = move || {
-        let shown = shown.read();
-        shown.as_ref().map(|upload| upload.state.clone())
-    };
-    let wait = text(move || {
-        let state = progress().filter(UploadState::is_running);
-        let wait = state.map(|state| wait_text(&state, clock::time_of_day));
-        wait.unwrap_or_default()
-    });
+    let state = upload_progress::state(shown);
     let row = dynamic(move || {
         let Some((id, name)) = running.get() else {
             return ().into_any();
@@ -213,48 +207,17 @@ fn running(shown: Memo<Option<Upload>>, of: &MediaField) -> AnyView {
             uploads::cancel(id);
             keep_focus(&field);
         };
-        let retry = move |_: leptos::ev::MouseEvent| {
-            uploads::retry(all, id);
-            keep_focus(&of_retry);
-        };
-        let can_skip = when(move || {
-            matches!(
-                progress(),
-                Some(UploadState::RetryingAt { can_skip: true, .. })
-            )
-        });
         let label = format!("Upload of {name}");
+        let bar = upload_progress::bar(state, text(move || label.clone()));
+        let now = text(|| "Try now".to_owned());
+        let keep_focus = move || keep_focus(&of_retry);
+        let try_now = upload_progress::try_now(all, id, state, now, keep_focus);
         view! {
             <div class="upload">
                 <span class="upload-name" translate="no">
                     {name}
                 </span>
-                <progress
-                    aria-label=label
-                    max=text(move || match progress() {
-                        Some(UploadState::Sending { total, .. }) => total.max(1).to_string(),
-                        _ => "1".to_owned(),
-                    })
-                    prop:value=text(move || match progress() {
-                        Some(UploadState::Sending { sent, .. }) => sent.to_string(),
-                        _ => "0".to_owned(),
-                    })
-                ></progress>
-                <span
-                    class="upload-progress"
-                    translate="no"
-                    prop:textContent=text(move || {
-                        progress().as_ref().map(progress_text).unwrap_or_default()
-                    })
-                ></span>
-                <button
-                    class="button small"
-                    type="button"
-                    hidden=when(move || !can_skip.get())
-                    on:click=handler(retry)
-                >
-                    "Try now"
-                </button>
+                {bar} {try_now}
                 <button class="button small" type="button" on:click=handler(cancel)>
                     "Cancel upload"
                 </button>
@@ -262,16 +225,9 @@ fn running(shown: Memo<Option<Upload>>, of: &MediaField) -> AnyView {
         }
         .into_any()
     });
-    // The status is always present, so that screen readers announce its text.
     view! {
         {row}
-        <p
-            class="hint"
-            class:visually-hidden=when(move || wait.read().is_empty())
-            role="status"
-        >
-            {with_settings_link(wait)}
-        </p>
+        {upload_progress::wait(state)}
     }
     .into_any()
 }
@@ -531,7 +487,7 @@ impl MediaField {
     }
 
     /// Whether the field is hidden, because the input is edited as JSON.
-    fn is_hidden(&self) -> bool {
+    pub fn is_hidden(&self) -> bool {
         let input = field::element::<Element>(&self.field.id);
         input.is_none_or(|input| input.closest("[hidden]").ok().flatten().is_some())
     }
@@ -589,6 +545,12 @@ pub fn listen(fields: Vec<MediaField>) {
 pub fn drag_over(event: &DragEvent) {
     let Some(area) = drop_area(event) else { return };
     event.prevent_default();
+    if area.query_selector(CLOSED).is_ok_and(|it| it.is_some()) {
+        if let Some(transfer) = event.data_transfer() {
+            transfer.set_drop_effect("none");
+        }
+        return;
+    }
     highlight(&area, true);
 }
 

@@ -20,7 +20,7 @@ use crate::reactive::boxed::{dynamic, effect, follow_memo, handler, memo};
 use crate::runner::Runner;
 use crate::state::contexts::contexts;
 use crate::state::masks;
-use crate::state::uploads::FieldKey;
+use crate::state::uploads::{self, FieldKey};
 use crate::view::form::{output_input, sheet};
 use crate::view::parts::focus;
 use crate::view::parts::status_note::StatusNote;

@@ -1,5 +1,7 @@
 //! A list of files as the value of a parameter: addresses, and files whose uploads will add theirs.
 
+mod items;
+
 use atelier_contract::output::OutputAddress;
 use atelier_contract::{Entry, Parameter, json};
 use serde_json::Value;
@@ -7,119 +9,33 @@ use serde_json::Value;
 use crate::text::excerpt::excerpt;
 use crate::text::plural::{agreeing, counted};
 
+pub use items::{ListItem, MediaList};
+
+/// The message of a list that takes no more items.
+pub const FULL: &str = "The list is full. Remove an item to add another.";
+
+/// What is added to a list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Added {
+    File,
+    Address,
+    Output,
+}
+
+impl Added {
+    /// Formats a count: `1 address`, `2 addresses`.
+    fn counted(self, count: usize) -> String {
+        match self {
+            Self::File => counted(count, "file"),
+            Self::Address if count == 1 => "1 address".to_owned(),
+            Self::Address => format!("{count} addresses"),
+            Self::Output => counted(count, "output"),
+        }
+    }
+}
+
 /// The maximum number of characters of a name.
 const MAX_NAME: usize = 60;
-
-/// An item of the list.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ListItem {
-    /// Identifies the item as long as the form lives, wherever it is moved. Uploads refer to it.
-    pub id: u32,
-    /// The address; `None` until the file is uploaded.
-    pub address: Option<String>,
-}
-
-/// The items of a field, in order.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct MediaList {
-    items: Vec<ListItem>,
-    last_id: u32,
-}
-
-impl MediaList {
-    /// Creates a list of these addresses, followed by the items of uploads that were started earlier.
-    pub fn new(addresses: &[String], uploads: &[u32]) -> Self {
-        let mut list = Self {
-            last_id: uploads.iter().copied().max().unwrap_or_default(),
-            ..Self::default()
-        };
-        for address in addresses {
-            list.add(Some(address.clone()));
-        }
-        list.sync_uploads(uploads);
-        list
-    }
-
-    pub fn items(&self) -> &[ListItem] {
-        &self.items
-    }
-
-    /// Returns the value: the addresses in order, without files that are not uploaded yet.
-    pub fn addresses(&self) -> Vec<String> {
-        let addresses = self.items.iter().filter_map(|item| item.address.clone());
-        addresses.collect()
-    }
-
-    /// Adds an item at the end, and returns its id. `address`: `None` for a file that will be uploaded.
-    pub fn add(&mut self, address: Option<String>) -> u32 {
-        self.last_id += 1;
-        let id = self.last_id;
-        self.items.push(ListItem { id, address });
-        id
-    }
-
-    /// Sets the address of an item; `None` if its file is uploaded anew. Returns whether there is such an item.
-    pub fn set(&mut self, id: u32, address: Option<String>) -> bool {
-        let item = self.items.iter_mut().find(|item| item.id == id);
-        item.map(|item| item.address = address).is_some()
-    }
-
-    /// Removes an item. Returns the item that takes its place, or else the last one.
-    pub fn remove(&mut self, id: u32) -> Option<u32> {
-        let at = self.place(id)?;
-        self.items.remove(at);
-        let next = self.items.get(at).or(self.items.last());
-        next.map(|item| item.id)
-    }
-
-    /// Returns the index of an item.
-    pub fn place(&self, id: u32) -> Option<usize> {
-        self.items.iter().position(|item| item.id == id)
-    }
-
-    /// Moves an item to an index, or to the end if that is too large. Returns whether the order has changed.
-    pub fn move_to(&mut self, id: u32, to: usize) -> bool {
-        let Some(from) = self.place(id) else {
-            return false;
-        };
-        let to = to.min(self.items.len() - 1);
-        let item = self.items.remove(from);
-        self.items.insert(to, item);
-        from != to
-    }
-
-    /// Takes a value that was set elsewhere, such as by undo. Items whose address stays keep their ids. Files that are not
-    /// uploaded yet belong to the earlier value: they are removed, and their ids returned.
-    pub fn follow(&mut self, addresses: &[String]) -> Vec<u32> {
-        if self.addresses() == addresses {
-            return Vec::new();
-        }
-        let mut before = std::mem::take(&mut self.items);
-        for address in addresses {
-            let is_same = |item: &ListItem| item.address.as_ref() == Some(address);
-            match before.iter().position(is_same) {
-                Some(at) => self.items.push(before.remove(at)),
-                None => drop(self.add(Some(address.clone()))),
-            }
-        }
-        let is_file = |item: &&ListItem| item.address.is_none();
-        before.iter().filter(is_file).map(|it| it.id).collect()
-    }
-
-    /// Removes files that have no upload any more, and adds those of other uploads at the end.
-    pub fn sync_uploads(&mut self, uploads: &[u32]) {
-        self.items
-            .retain(|item| item.address.is_some() || uploads.contains(&item.id));
-        for id in uploads {
-            if self.place(*id).is_none() {
-                self.items.push(ListItem {
-                    id: *id,
-                    address: None,
-                });
-            }
-        }
-    }
-}
 
 /// Returns the addresses in an entry; `None` if it is something else than a list of texts.
 pub fn addresses(shown: Option<&Entry>) -> Option<Vec<String>> {
@@ -160,8 +76,8 @@ pub fn space(parameter: &Parameter, count: usize) -> usize {
     })
 }
 
-/// Returns the message if not all of `count` things (files, addresses, outputs) fit into a list; empty if they do.
-pub fn overflow_message(parameter: &Parameter, count: usize, space: usize, what: &str) -> String {
+/// Returns the message if not all of `count` things fit into a list; empty if they do.
+pub fn overflow_message(parameter: &Parameter, count: usize, space: usize, added: Added) -> String {
     let (Some(max), true) = (parameter.item_bounds().1, count > space) else {
         return String::new();
     };
@@ -172,7 +88,7 @@ pub fn overflow_message(parameter: &Parameter, count: usize, space: usize, what:
             let are = agreeing(space, "is", "are");
             format!(
                 "The list takes at most {most}: only the first {space} of {} {are} added.",
-                counted(count, what)
+                added.counted(count)
             )
         }
     }
@@ -243,58 +159,6 @@ mod tests {
         serde_json::from_value(value).unwrap()
     }
 
-    /// The last file of a drop is often the smallest. The order must be that of the drop.
-    #[test]
-    fn the_order_does_not_depend_on_which_upload_ends_first() {
-        let mut list = MediaList::new(&texts(&["a"]), &[]);
-        let (b, c) = (list.add(None), list.add(None));
-        assert_eq!(list.addresses(), ["a"]);
-        assert!(list.set(c, Some("c".into())));
-        assert_eq!(list.addresses(), ["a", "c"]);
-        assert!(list.set(b, Some("b".into())));
-        assert_eq!(list.addresses(), ["a", "b", "c"]);
-        assert!(!list.set(99, Some("d".into())));
-    }
-
-    #[test]
-    fn items_are_moved_within_the_list() {
-        let mut list = MediaList::new(&texts(&["a", "b", "c"]), &[]);
-        let [a, b, c] = [0, 1, 2].map(|at: usize| list.items()[at].id);
-        assert!(list.move_to(c, 0));
-        assert_eq!(list.addresses(), ["c", "a", "b"]);
-        assert!(!list.move_to(c, 0) && !list.move_to(b, 9) && !list.move_to(99, 0));
-        assert!(list.move_to(c, 1));
-        assert_eq!(list.addresses(), ["a", "c", "b"]);
-        assert_eq!(list.remove(c), Some(b), "the focus goes to the next item");
-        assert_eq!(list.remove(b), Some(a));
-        assert_eq!(list.remove(a), None);
-    }
-
-    /// Guards against an upload that adds its file to a value that the user has loaded meanwhile.
-    #[test]
-    fn a_value_from_elsewhere_replaces_running_uploads() {
-        let mut list = MediaList::new(&texts(&["a", "b", "a"]), &[]);
-        let ids: Vec<u32> = list.items().iter().map(|it| it.id).collect();
-        let file = list.add(None);
-        assert!(list.follow(&texts(&["a", "b", "a"])).is_empty());
-        assert_eq!(list.items().len(), 4);
-        assert_eq!(list.follow(&texts(&["b", "a", "x", "a"])), [file]);
-        let now: Vec<u32> = list.items().iter().map(|it| it.id).collect();
-        assert_eq!((now[0], now[1], now[3]), (ids[1], ids[0], ids[2]));
-        assert!(!ids.contains(&now[2]));
-    }
-
-    #[test]
-    fn uploads_that_are_gone_or_new_change_the_list() {
-        let mut list = MediaList::new(&texts(&["a"]), &[5, 7]);
-        let ids: Vec<u32> = list.items().iter().map(|it| it.id).collect();
-        assert_eq!(ids, [8, 5, 7], "ids of earlier uploads are not used again");
-        list.sync_uploads(&[7]);
-        assert_eq!(list.items().len(), 2);
-        list.sync_uploads(&[]);
-        assert_eq!(list.addresses(), ["a"]);
-    }
-
     #[test]
     fn reads_every_form_of_a_list_and_nothing_else() {
         let of = |entry: Entry| addresses(Some(&entry));
@@ -331,7 +195,7 @@ mod tests {
         assert_eq!(space(&bounded, 1), 2);
         assert_eq!(space(&bounded, 9), 0);
         assert_eq!(space(&parameter(json!({})), 9), usize::MAX);
-        let message = |count, space| overflow_message(&bounded, count, space, "file");
+        let message = |count, space| overflow_message(&bounded, count, space, Added::File);
         assert_eq!(message(2, 2), "");
         assert_eq!(
             message(5, 1),
@@ -341,6 +205,24 @@ mod tests {
             message(1, 0),
             "The list takes at most 3 items. Remove one to add another."
         );
+    }
+
+    /// Guards against "addresss".
+    #[test]
+    fn what_is_added_is_counted_with_its_own_plural() {
+        let bounded = parameter(json!({"maxItems": 3}));
+        let message = |added| overflow_message(&bounded, 4, 3, added);
+        for (added, words) in [
+            (Added::File, "4 files"),
+            (Added::Address, "4 addresses"),
+            (Added::Output, "4 outputs"),
+        ] {
+            assert_eq!(
+                message(added),
+                format!("The list takes at most 3 items: only the first 3 of {words} are added.")
+            );
+        }
+        assert_eq!(Added::Address.counted(1), "1 address");
     }
 
     #[test]

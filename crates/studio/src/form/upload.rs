@@ -1,6 +1,7 @@
 //! Files of the user for media parameters: which files are accepted (`acceptance`), the state of one upload (`state`), what
 //! Generate does while uploads run (`pending`), pictures inside the request (`embedding`), uploads that continue after a
-//! reload (`stored`), the names of uploaded files (`remembered`), files that the service no longer has (`expiry`), the removal of location and camera data (`metadata`), and
+//! reload (`stored`, `unfinished`), the names of uploaded files (`remembered`), files that the service no longer has (`expiry`),
+//! the removal of location and camera data (`metadata`), and
 //! formats that browsers can't read (`unreadable`).
 
 pub mod acceptance;
@@ -11,6 +12,7 @@ pub mod pending;
 pub mod remembered;
 pub mod state;
 pub mod stored;
+pub mod unfinished;
 pub mod unreadable;
 
 use atelier_contract::{Media, Uploaded};

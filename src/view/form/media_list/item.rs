@@ -5,7 +5,7 @@ use atelier_contract::output::SafeUrl;
 use atelier_studio::form::media_list;
 use atelier_studio::form::reuse;
 use atelier_studio::form::upload::embedding;
-use atelier_studio::form::upload::state::{UploadState, progress_text};
+use atelier_studio::form::upload::state::UploadState;
 use icondata_lu::{LuArrowDown, LuArrowUp, LuFileAudio, LuFileVideo, LuGripVertical, LuImage, LuX};
 use leptos::prelude::*;
 use web_sys::{HtmlImageElement, MouseEvent, PointerEvent, Url};
@@ -15,6 +15,7 @@ use super::dragging::Drag;
 use crate::reactive::boxed::{dynamic, handler, memo, text, when};
 use crate::state::uploads::{self, Upload};
 use crate::view::form::field::Field;
+use crate::view::form::upload_progress;
 use crate::view::parts::cached_output::object_url_signal;
 use crate::view::parts::focus;
 use crate::view::parts::glyph::Glyph;
@@ -95,7 +96,8 @@ pub fn view(list: &ListField, item: u32, drag: Drag) -> AnyView {
             <div class="media-about">
                 <span class="media-name" translate="no" prop:textContent=name></span>
                 <span class="muted" translate="no" prop:textContent=details></span>
-                {progress(upload, name, element.clone())} {failure(list, upload, element)}
+                {progress(list, upload, name, element.clone())}
+                {failure(list, upload, element)}
             </div>
             <div class="media-tools">{tools(list, item, place, name, upload)}</div>
         </li>
@@ -170,7 +172,8 @@ fn tools(
             class="icon-button remove"
             aria-label=text(move || format!("Remove {}", name.get()))
             title="Remove"
-            hidden=is_running
+            // Not `hidden`: the other buttons would move.
+            class:concealed=is_running
             on:click=handler(remove)
         >
             <Glyph icon=LuX />
@@ -226,48 +229,48 @@ fn picture(
     })
 }
 
-/// The progress of a running upload, with a button that cancels it.
-fn progress(upload: Memo<Option<Upload>>, name: Memo<String>, element: String) -> AnyView {
+/// The progress of a running upload, with buttons that cancel it or don't wait.
+fn progress(
+    list: &ListField,
+    upload: Memo<Option<Upload>>,
+    name: Memo<String>,
+    element: String,
+) -> AnyView {
+    let all = list.of.all;
     let running = memo(move || {
         let upload = upload.read();
         let upload = upload.as_ref().filter(|upload| upload.state.is_running())?;
         Some(upload.id)
     });
-    let state = move || upload.read().as_ref().map(|upload| upload.state.clone());
-    dynamic(move || {
+    let state = upload_progress::state(upload);
+    let row = dynamic(move || {
         let Some(id) = running.get() else {
             return ().into_any();
         };
-        let remove = format!("#{element} .remove");
+        let focus_on = |selector: String| {
+            move || {
+                let selector = selector.clone();
+                focus::when_lost(move || {
+                    focus::to_without_scrolling(&selector);
+                });
+            }
+        };
+        let (canceled, retried) = (
+            focus_on(format!("#{element} .remove")),
+            focus_on(format!("#{element} .cancel-upload")),
+        );
         let cancel = move |_: MouseEvent| {
             uploads::cancel(id);
-            let remove = remove.clone();
-            focus::when_lost(move || {
-                focus::to_without_scrolling(&remove);
-            });
+            canceled();
         };
+        let label = text(move || format!("Upload of {}", name.get()));
+        let now = text(move || format!("Try now to upload {}", name.get()));
         view! {
             <div class="upload">
-                <progress
-                    aria-label=text(move || format!("Upload of {}", name.get()))
-                    max=text(move || match state() {
-                        Some(UploadState::Sending { total, .. }) => total.max(1).to_string(),
-                        _ => "1".to_owned(),
-                    })
-                    prop:value=text(move || match state() {
-                        Some(UploadState::Sending { sent, .. }) => sent.to_string(),
-                        _ => "0".to_owned(),
-                    })
-                ></progress>
-                <span
-                    class="upload-progress"
-                    translate="no"
-                    prop:textContent=text(move || {
-                        state().as_ref().map(progress_text).unwrap_or_default()
-                    })
-                ></span>
+                {upload_progress::bar(state, label)}
+                {upload_progress::try_now(all, id, state, now, retried)}
                 <button
-                    class="button small"
+                    class="button small cancel-upload"
                     type="button"
                     aria-label=text(move || format!("Cancel upload of {}", name.get()))
                     on:click=handler(cancel)
@@ -277,7 +280,12 @@ fn progress(upload: Memo<Option<Upload>>, name: Memo<String>, element: String) -
             </div>
         }
         .into_any()
-    })
+    });
+    view! {
+        {row}
+        {upload_progress::wait(state)}
+    }
+    .into_any()
 }
 
 /// The message of an upload that has failed or was canceled, with a button for what the user can do about it.
@@ -307,7 +315,7 @@ fn failure(list: &ListField, upload: Memo<Option<Upload>>, element: String) -> A
         let Some((id, can_retry)) = offer.get() else {
             return ().into_any();
         };
-        let tool = format!("#{element} button:not([hidden])");
+        let tool = format!("#{element} button:not([hidden], .concealed)");
         let press = move |_: MouseEvent| {
             match can_retry {
                 true => uploads::retry(all, id),

@@ -5,6 +5,7 @@ mod filmstrip;
 mod focus_and_title;
 mod form;
 mod lasting_uploads;
+mod list_uploads;
 mod lost_files;
 mod mask;
 mod media_lists;

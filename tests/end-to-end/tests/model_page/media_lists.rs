@@ -13,7 +13,7 @@ use tempfile::TempDir;
 const UPLOADS: &str = "/v2/uploads";
 pub const PAGE: &str = "/models/image/collage";
 
-/// A model with a list. Model files can't describe the items of lists, so [`ITEMS`] does.
+/// A model with a list of at most three files.
 const MODELS: &str = r#"
 [[model]]
 category = "image"
@@ -32,22 +32,11 @@ required = true
 
 [[model.parameter]]
 name = "images"
-type = "array"
+type = "files"
+max_items = 3
 "#;
 
 const PROGRAM: &str = "#!/bin/sh\ncat > out.json\n";
-
-/// Describes the items of the list in the replies that the page gets.
-pub const ITEMS: &str = "
-    const fetched = window.fetch;
-    window.fetch = async (...all) => {
-        const reply = await fetched(...all);
-        if (!reply.url.includes('/api/schema/image/collage')) return reply;
-        const body = await reply.json();
-        Object.assign(body.data.parameters.optional.find(it => it.name === 'images'),
-            { items: { type: 'string', format: 'uri' }, maxItems: 3 });
-        return new Response(JSON.stringify(body), { status: 200, headers: { 'Content-Type': 'application/json' } });
-    };";
 
 /// Helpers that make pictures, whose width tells them apart, and give them to the field.
 const FILES: &str = "
@@ -75,8 +64,28 @@ const FILES: &str = "
 const NAMES: &str =
     "return [...document.querySelectorAll('.media-item .media-name')].map(it => it.textContent)";
 
+/// Whether the list accepts nothing.
+const IS_CLOSED: &str = "
+    const list = document.querySelector('.media-list');
+    const closed = list.querySelectorAll('.row :is(button, input):disabled, .media-address button:disabled');
+    return closed.length === 4";
+
 /// The number of items whose upload is running.
 const RUNNING: &str = "return document.querySelectorAll('.media-item progress').length";
+
+/// The addresses in the list of the last stored task.
+const SENT: &str = r#"
+    const opened = await new Promise((done, failed) => {
+        const opening = indexedDB.open('atelier');
+        opening.onerror = failed;
+        opening.onsuccess = () => done(opening.result);
+    });
+    const all = opened.transaction('tasks').objectStore('tasks').getAll();
+    await new Promise(done => (all.onsuccess = done));
+    opened.close();
+    const text = JSON.stringify(all.result).replaceAll('\\', '');
+    const sent = JSON.parse(/"images":(\[[^\]]*\])/.exec(text)[1]);
+"#;
 
 const FOCUSED: &str = "return document.activeElement.getAttribute('aria-label')";
 
@@ -93,10 +102,9 @@ pub fn models() -> Result<(TempDir, String)> {
     Ok((folder, models))
 }
 
-async fn run_with_list(name: &str, steps: impl AsyncFnOnce(&Studio<'_>) -> Result<()>) {
+pub async fn run_with_list(name: &str, steps: impl AsyncFnOnce(&Studio<'_>) -> Result<()>) {
     let (_folder, models) = models().expect("the model file can be written");
     run_steps(name, &["--models", &models], async |studio| {
-        studio.browser.before_each_page(ITEMS).await?;
         studio.browser.open(&studio.address(PAGE)).await?;
         studio.browser.find(&by("group", "images")).await?;
         steps(studio).await
@@ -127,7 +135,20 @@ pub async fn hand(studio: &Studio<'_>, script: &str) -> Result<Value> {
     studio.run_script(&format!("{FILES} {script}")).await
 }
 
-async fn wait_for_names(studio: &Studio<'_>, names: &[&str]) -> Result<()> {
+/// Returns the addresses in the list of the last task.
+async fn sent_addresses(studio: &Studio<'_>) -> Result<Value> {
+    hand(studio, &format!("{SENT} return sent;")).await
+}
+
+/// Returns the widths of the pictures in the list of the last task.
+pub async fn sent_widths(studio: &Studio<'_>) -> Result<Value> {
+    let script = "
+        const width = async url => (await createImageBitmap(await (await fetch(url)).blob())).width;
+        return Promise.all(sent.map(width));";
+    hand(studio, &format!("{SENT} {script}")).await
+}
+
+pub async fn wait_for_names(studio: &Studio<'_>, names: &[&str]) -> Result<()> {
     wait_for_value(
         studio.browser,
         "the names of the items",
@@ -180,20 +201,7 @@ async fn a_list_of_three_is_reordered_by_keyboard_and_submitted_in_that_order() 
         browser
             .find_with_limit(&by("button", "Run again"), TIMEOUT)
             .await?;
-        let widths = "
-            const opened = await new Promise((done, failed) => {
-                const opening = indexedDB.open('atelier');
-                opening.onerror = failed;
-                opening.onsuccess = () => done(opening.result);
-            });
-            const all = opened.transaction('tasks').objectStore('tasks').getAll();
-            await new Promise(done => (all.onsuccess = done));
-            opened.close();
-            const text = JSON.stringify(all.result).replaceAll('\\\\', '');
-            const list = JSON.parse(/\"images\":(\\[[^\\]]*\\])/.exec(text)[1]);
-            const width = async url => (await createImageBitmap(await (await fetch(url)).blob())).width;
-            return Promise.all(list.map(width))";
-        assert_eq!(hand(studio, widths).await?, json!([43, 42, 41]));
+        assert_eq!(sent_widths(studio).await?, json!([43, 42, 41]));
         Ok(())
     })
     .await;
@@ -222,10 +230,12 @@ async fn a_list_keeps_its_bounds_and_shows_failed_files() {
         wait_for_names(studio, &["x.png", "a.png", "words.png"]).await?;
         browser.wait_for_text("Accepted types", TIMEOUT).await?;
         wait_for_value(browser, "no running upload", RUNNING, 0).await?;
+        // The failed file can be chosen again.
+        wait_for_value(browser, "an open list", IS_CLOSED, false).await?;
         studio.type_prompt("a harbour").await?;
         browser.press(&by("button", "Generate")).await?;
         browser
-            .wait_for_text("Not sent: words.png could not be uploaded.", TIMEOUT)
+            .wait_for_text("Not sent: words.png is not uploaded.", TIMEOUT)
             .await?;
         assert!(studio.sent_prompts().is_empty());
 
@@ -240,7 +250,53 @@ async fn a_list_keeps_its_bounds_and_shows_failed_files() {
             .await?
             .send_keys("\u{e009}z")
             .await?;
-        wait_for_names(studio, &["x.png", "a.png"]).await
+        wait_for_names(studio, &["x.png", "a.png"]).await?;
+
+        hand(studio, "choose([await picture('d.png', 44)])").await?;
+        wait_for_names(studio, &["x.png", "a.png", "d.png"]).await?;
+        browser.wait_for_text("The list is full.", TIMEOUT).await?;
+        wait_for_value(browser, "a closed list", IS_CLOSED, true).await?;
+        browser.press(&by("button", "Remove a.png")).await?;
+        wait_for_value(browser, "an open list", IS_CLOSED, false).await
+    })
+    .await;
+}
+
+/// Guards against a task without a picture whose address was typed, but not added.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_typed_address_is_added_when_generate_is_pressed() {
+    run_with_list("a_typed_address", async |studio| {
+        let browser = studio.browser;
+        studio.type_prompt("a harbour").await?;
+        let address = "https://files.example/x.png";
+        browser
+            .fill(&by("textbox", "images Address"), address)
+            .await?;
+        browser.press(&by("button", "Generate")).await?;
+        wait_for_names(studio, &["x.png"]).await?;
+        studio.wait_for_sent(1).await?;
+        assert_eq!(sent_addresses(studio).await?, json!([address]));
+
+        // A press on "Add" leaves the text field, too.
+        browser
+            .fill(
+                &by("textbox", "images Address"),
+                "https://files.example/y.png",
+            )
+            .await?;
+        browser.press(&by("button", "Add")).await?;
+        wait_for_names(studio, &["x.png", "y.png"]).await?;
+        // A text that is not an address is not ignored either.
+        let sent = studio.sent_prompts().len();
+        browser
+            .fill(&by("textbox", "images Address"), "cat")
+            .await?;
+        browser.press(&by("button", "Generate")).await?;
+        browser
+            .wait_for_text("“cat” is not an address.", TIMEOUT)
+            .await?;
+        assert_eq!(studio.sent_prompts().len(), sent);
+        Ok(())
     })
     .await;
 }
@@ -261,7 +317,6 @@ async fn an_output_is_chosen_from_the_gallery_by_search() {
                 .find_with_limit(&by("button", "Run again"), TIMEOUT)
                 .await?;
         }
-        browser.before_each_page(ITEMS).await?;
         browser
             .open(&studio.address("/models/image/repaint"))
             .await?;

@@ -4,6 +4,7 @@ use atelier_contract::Draft;
 
 use super::state::UploadState;
 use crate::form::media_list::{ListItem, MediaList};
+use crate::text::plural::listed;
 
 /// An upload of a form.
 #[derive(Debug, Clone, PartialEq)]
@@ -17,6 +18,23 @@ pub struct FormUpload {
     /// Whether the page started the upload by itself: it continues one from before a reload, uploads a lost file again, or
     /// uploads an output.
     pub is_automatic: bool,
+}
+
+impl FormUpload {
+    /// Whether the file is shown in a list, but is not part of the value: it has failed, or was canceled.
+    fn is_missing(&self) -> bool {
+        let has_ended = matches!(
+            self.state,
+            UploadState::Failed { .. } | UploadState::Canceled
+        );
+        self.is_in_list && has_ended
+    }
+
+    /// Whether the file is uploaded, or not yet in its list.
+    fn is_unfinished(&self) -> bool {
+        let is_undelivered = self.is_in_list && matches!(self.state, UploadState::Done(_));
+        self.state.is_running() || is_undelivered
+    }
 }
 
 /// What a press of Generate does next.
@@ -40,12 +58,22 @@ pub const INTERRUPTED: &str =
 pub const CHANGED: &str =
     "Not sent: the form or the account changed during the upload. Press Generate again.";
 
-/// Returns the message in a batch while a file for the single form, whose settings a batch uses, is uploaded.
-pub fn batch_message(names: &[String]) -> String {
-    format!(
-        "Not sent: the upload of {} for the single form is not finished. Wait for it, or cancel it there.",
-        names.join(" and ")
-    )
+/// Returns why a batch, which uses the settings of the single form, can't be sent: a file for that form is being uploaded, or
+/// a file of a list is missing.
+pub fn batch_refusal(uploads: &[FormUpload]) -> Option<String> {
+    let unfinished = uploads.iter().filter(|upload| upload.is_unfinished());
+    let names: Vec<String> = unfinished.map(|upload| upload.name.clone()).collect();
+    if !names.is_empty() {
+        return Some(format!(
+            "Not sent: the upload of {} for the single form is not finished. Wait for it, or cancel it there.",
+            listed(&names)
+        ));
+    }
+    let missing = uploads.iter().find(|upload| upload.is_missing())?;
+    Some(format!(
+        "Not sent: {} is not uploaded. Remove it from its list in the single form, or upload it again there.",
+        missing.name
+    ))
 }
 
 /// The message in a batch while uploads from before a reload are read from storage.
@@ -95,14 +123,11 @@ pub fn pending(waited: &[u32], newest: u32, uploads: &[FormUpload]) -> Pending {
         return Pending::Wait(ids, message);
     }
     let ended = uploads.iter().filter(|upload| waited.contains(&upload.id));
-    let failed = uploads
-        .iter()
-        .find(|upload| upload.is_in_list && matches!(upload.state, UploadState::Failed { .. }));
-    if let Some(FormUpload { name, .. }) = failed.filter(|upload| !waited.contains(&upload.id)) {
-        let message = format!(
-            "Not sent: {name} could not be uploaded. Remove it from its list, or try again."
-        );
-        return Pending::Stop(message);
+    let mut missing = uploads.iter().filter(|upload| upload.is_missing());
+    if let Some(FormUpload { name, .. }) = missing.find(|upload| !waited.contains(&upload.id)) {
+        return Pending::Stop(format!(
+            "Not sent: {name} is not uploaded. Remove it from its list, or upload it again."
+        ));
     }
     for FormUpload { name, state, .. } in ended {
         match state {
@@ -174,18 +199,60 @@ mod tests {
         }
     }
 
+    fn in_list(upload: FormUpload) -> FormUpload {
+        FormUpload {
+            is_in_list: true,
+            ..upload
+        }
+    }
+
     /// The service would bill a task without one of the pictures that the user sees in the list.
     #[test]
-    fn a_failed_file_in_a_list_prevents_submission() {
-        let file = FormUpload {
-            is_in_list: true,
-            ..upload(1, failed())
-        };
-        let Pending::Stop(message) = pending(&[], 9, &[file]) else {
-            panic!("it is submitted");
-        };
-        assert!(message.contains("1.jpg could not be uploaded"), "{message}");
-        assert_eq!(pending(&[], 9, &[upload(1, failed())]), Pending::Submit);
+    fn a_failed_or_canceled_file_in_a_list_prevents_submission() {
+        for state in [failed(), UploadState::Canceled] {
+            let file = upload(1, state);
+            assert_eq!(
+                pending(&[], 9, &[in_list(file.clone())]),
+                Pending::Stop(
+                    "Not sent: 1.jpg is not uploaded. Remove it from its list, or upload it again."
+                        .into()
+                )
+            );
+            assert_eq!(pending(&[], 9, &[file]), Pending::Submit);
+        }
+    }
+
+    /// Guards against a batch whose items lack a picture, or have the one from before.
+    #[test]
+    fn a_batch_is_not_sent_while_a_file_of_the_form_is_missing() {
+        let done = UploadState::Done(Uploaded::default());
+        for (uploads, expected) in [
+            (
+                vec![
+                    upload(1, UploadState::Waiting),
+                    in_list(upload(2, done.clone())),
+                ],
+                "Not sent: the upload of 1.jpg and 2.jpg for the single form is not finished.",
+            ),
+            (
+                vec![in_list(upload(1, failed()))],
+                "Not sent: 1.jpg is not uploaded.",
+            ),
+            (
+                vec![in_list(upload(1, UploadState::Canceled))],
+                "Not sent: 1.jpg is not uploaded.",
+            ),
+        ] {
+            let refusal = batch_refusal(&uploads).unwrap_or_default();
+            assert!(refusal.starts_with(expected), "{refusal}");
+        }
+        // A field for one file has the value that it shows.
+        let ended = [
+            upload(1, failed()),
+            upload(2, UploadState::Canceled),
+            upload(3, done),
+        ];
+        assert_eq!(batch_refusal(&ended), None);
     }
 
     #[test]
