@@ -2,6 +2,7 @@
 
 mod conflict;
 mod earlier;
+pub mod files;
 mod local_text;
 mod noted;
 mod sending;
@@ -10,7 +11,7 @@ mod unsaved;
 mod waiters;
 mod writing;
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
 use atelier_contract::{ModelId, Schema, json};
@@ -56,6 +57,7 @@ pub struct ModelTable {
     unsaved: LocalText,
     /// The sweep with which the next page of this table begins.
     next_sweep: RefCell<Option<WrittenSweep>>,
+    follows_files: Cell<bool>,
 }
 
 impl ModelTable {
@@ -80,6 +82,7 @@ impl ModelTable {
             earlier: earlier::text_of(&model),
             unsaved: unsaved::text_of(&model),
             next_sweep: RefCell::new(None),
+            follows_files: Cell::new(false),
             model,
         }));
         table.watch_earlier();

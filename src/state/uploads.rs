@@ -6,6 +6,7 @@ mod copy;
 mod known;
 mod remembered;
 mod sending;
+mod slots;
 mod unfinished;
 mod wait;
 
@@ -62,6 +63,11 @@ impl Upload {
     fn is_alive(&self) -> bool {
         self.state.is_running() || matches!(self.state, UploadState::Done(_))
     }
+
+    /// Whether the file is for the form of a model, not for its table.
+    fn is_of_form(&self, model: &ModelId) -> bool {
+        self.key.model == *model && self.key.row.is_none()
+    }
 }
 
 /// What is needed to send a file.
@@ -70,7 +76,7 @@ struct Content {
     /// `None` if the file is uploaded already.
     blob: Option<Blob>,
     abort: Option<AbortHandle>,
-    /// `None` if the service accepts no uploads.
+    /// `None` if the service accepts no uploads, and for the files of tables.
     backup: Option<Rc<Backup>>,
     /// What is sent instead of a picture, once it is known.
     prepared: Option<Prepared>,
@@ -124,6 +130,24 @@ pub fn of_list(key: &FieldKey) -> Vec<Upload> {
     uploads.iter().filter(is_of_list).cloned().collect()
 }
 
+/// Returns the uploads of the rows of a model's table; tracked.
+pub fn of_table(model: &ModelId) -> Vec<Upload> {
+    let uploads = signal();
+    let uploads = uploads.read();
+    let of_table = |upload: &&Upload| upload.key.row.is_some() && upload.key.model == *model;
+    uploads.iter().filter(of_table).cloned().collect()
+}
+
+/// Returns the upload of a file of a table, by the key of its reference; tracked.
+pub fn of_row(key: &str) -> Option<Upload> {
+    let uploads = signal();
+    let uploads = uploads.read();
+    let mut uploads = uploads.iter();
+    uploads
+        .find(|upload| upload.key.row.as_deref() == Some(key))
+        .cloned()
+}
+
 /// Returns the content of a file that is not uploaded yet.
 pub fn content(id: u32) -> Option<Blob> {
     blob(id)
@@ -133,7 +157,7 @@ pub fn content(id: u32) -> Option<Blob> {
 pub fn of_form(address: &str, model: &ModelId) -> Vec<FormUpload> {
     let uploads = signal();
     let uploads = uploads.read();
-    let of_form = |upload: &&Upload| upload.key.address == address && upload.key.model == *model;
+    let of_form = |upload: &&Upload| upload.key.address == address && upload.is_of_form(model);
     let form_upload = |upload: &Upload| FormUpload {
         id: upload.id,
         name: upload.file.name.clone(),
@@ -189,6 +213,8 @@ fn start_with(
             message,
             can_retry: false,
         },
+        // Among many files, two may have the same name, size and date.
+        None if key.row.is_some() => UploadState::Waiting,
         None => match known::find(&key.address, credentials, &file) {
             Some(uploaded) => UploadState::Done(uploaded),
             None => UploadState::Waiting,
@@ -208,7 +234,9 @@ fn start_with(
         is_renewed,
     };
     let uid = all.session.settings_untracked().uid;
-    let backup = is_waiting.then(|| Backup::begin(&upload, &content, uid));
+    // A row whose file is not uploaded says so after a reload.
+    let is_stored = is_waiting && upload.key.row.is_none();
+    let backup = is_stored.then(|| Backup::begin(&upload, &content, uid));
     let id = add(upload);
     if is_waiting || can_embed {
         add_content(Content {
@@ -280,7 +308,7 @@ pub fn cancel(id: u32) {
 /// Removes the uploads of a model's form.
 pub fn remove_of_form(model: &ModelId) {
     let uploads = signal();
-    let of_form = |upload: &&Upload| upload.key.model == *model;
+    let of_form = |upload: &&Upload| upload.is_of_form(model);
     let ids: Vec<u32> = (uploads.read_untracked().iter().filter(of_form))
         .map(|upload| upload.id)
         .collect();
@@ -362,7 +390,7 @@ pub fn lists_of_form(address: &str, model: &ModelId) -> Vec<FieldKey> {
 pub fn finished(address: &str, model: &ModelId) -> Vec<(Upload, Uploaded)> {
     let uploads = signal();
     let uploads = uploads.read();
-    let of_form = |upload: &&Upload| upload.key.address == address && upload.key.model == *model;
+    let of_form = |upload: &&Upload| upload.key.address == address && upload.is_of_form(model);
     let finished = uploads.iter().filter(of_form);
     let finished = finished.filter(|upload| upload.key.item.is_none());
     let finished = finished.filter_map(|upload| match &upload.state {

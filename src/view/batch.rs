@@ -6,7 +6,10 @@ mod aside_rows;
 pub mod cancel_rest;
 mod cell;
 mod composer;
+mod dropped_files;
 mod export;
+mod file_cell;
+mod file_wait;
 mod grid;
 mod item;
 mod keeping;
@@ -75,10 +78,15 @@ fn form_and_result(model: ModelId, schema: Arc<Schema>, single_form: RwSignal<Dr
     });
     let is_below = place::is_below(composer, memo(move || !of_model.read().is_empty()));
     let generate = NodeRef::<Button>::new();
+    let all = contexts();
     RootMark::Composer.hold();
     view! {
         <div
             class="batch"
+            class:dragged-over=composer.files.is_dragged_over
+            on:dragover=handler(move |event| dropped_files::drag_over(composer, &event))
+            on:dragleave=handler(move |event| dropped_files::drag_leave(composer, &event))
+            on:drop=handler(move |event| dropped_files::drop_files(composer, all, &event))
             class:sent=is_below
             on:click=handler(move |click| composer.just_pressed.prevent_link_click(&click))
         >

@@ -159,6 +159,7 @@ mod tests {
                 model: ModelId::new("image", "repaint"),
                 parameter: "image_url".into(),
                 item: None,
+                row: None,
             },
             media: Media::Image,
             file: LocalFile {

@@ -9,8 +9,9 @@ use gloo_timers::future::TimeoutFuture;
 use leptos::prelude::*;
 use web_sys::Blob;
 
+use super::slots::slot;
 use super::{
-    Content, Prepared, Upload, allow_copy, apply, blob, known, known_support, of_id, set_abort,
+    Content, Prepared, Upload, add_note, allow_copy, apply, blob, known, known_support, of_id, set_abort,
     set_privacy_note, with_content,
 };
 use crate::browser::{clock, file, lifecycle, upload};
@@ -82,6 +83,11 @@ pub(super) async fn prepare(all: Contexts, id: u32) -> Result<Option<Blob>, Stri
 }
 
 async fn attempts(all: Contexts, id: u32) {
+    let is_of_table = of_id(id).is_some_and(|upload| upload.key.row.is_some());
+    let _slot = match is_of_table {
+        true => Some(slot().await),
+        false => None,
+    };
     let mut failures = 0;
     while ready(all, id).await.is_some() {
         let file = match fit(all, id).await {

@@ -2,6 +2,7 @@
 
 mod axes;
 mod axis;
+mod axis_files;
 mod base_hint;
 mod import;
 mod prompts;

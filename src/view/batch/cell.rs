@@ -1,7 +1,8 @@
 use std::collections::HashMap;
 
-use atelier_contract::{Entry, Kind, Parameter, check, choice_text};
+use atelier_contract::{Entry, Kind, Media, Parameter, check, choice_text};
 use atelier_studio::compose::table::cell_label;
+use atelier_studio::compose::table::files::FileReference;
 use atelier_studio::compose::table::paste::copied_range;
 use atelier_studio::form::control;
 use leptos::prelude::*;
@@ -9,7 +10,9 @@ use serde_json::Value;
 use web_sys::ClipboardEvent;
 
 use super::composer::Composer;
-use crate::reactive::boxed::{derived, handler, memo, text, when};
+use super::file_cell::file_cell;
+use crate::reactive::boxed::{derived, dynamic, handler, memo, text, when};
+use crate::state::uploads;
 
 /// A cell of the table: one parameter of one row.
 #[derive(Clone)]
@@ -124,8 +127,33 @@ pub fn cell(
             chosen(cell, parameter, values)
         }
         Kind::Boolean => chosen(cell, parameter, vec![true.into(), false.into()]),
-        kind => typed(cell, matches!(kind, Kind::Text | Kind::MultiChoice)),
+        kind => match parameter.media() {
+            Some(media) => of_media(cell, number, media),
+            None => typed(cell, matches!(kind, Kind::Text | Kind::MultiChoice)),
+        },
     }
+}
+
+/// A cell with an address, or with a file that is not uploaded yet.
+fn of_media(cell: Cell, number: usize, media: Media) -> AnyView {
+    let file = {
+        let cell = cell.clone();
+        memo(move || cell.entry().as_ref().and_then(FileReference::of))
+    };
+    dynamic(move || match file.get() {
+        Some(file) => {
+            let row = (cell.row, number);
+            file_cell(
+                cell.composer,
+                row,
+                &cell.name,
+                media,
+                cell.label.clone(),
+                file,
+            )
+        }
+        None => typed(cell.clone(), true),
+    })
 }
 
 /// A cell that selects one of `values`.
@@ -199,11 +227,11 @@ fn typed(cell: Cell, is_text: bool) -> AnyView {
     let excerpt = {
         let excerpts = cell.excerpts;
         memo(move || {
-            excerpts
-                .read()
-                .get(&*shown.read())
-                .cloned()
-                .unwrap_or_default()
+            let (excerpts, shown) = (excerpts.read(), shown.read());
+            // The name of a file says more than its address.
+            let name = uploads::file(&shown).map(|file| file.name);
+            let excerpt = || excerpts.get(&*shown).cloned();
+            name.or_else(excerpt).unwrap_or_default()
         })
     };
     let paste = {

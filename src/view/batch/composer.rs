@@ -14,6 +14,7 @@ use atelier_studio::text::plural::counted;
 use gloo_timers::callback::Timeout;
 use leptos::prelude::*;
 
+use super::dropped_files::DroppedFiles;
 use super::undo_offer::UndoOffer;
 use crate::reactive::boxed::{effect, memo, when};
 use crate::state::contexts::contexts;
@@ -107,6 +108,8 @@ pub struct Composer {
     pub answer: StatusNote,
     /// Ignores the second click of a double click, which could hit a control that has just moved there.
     pub just_pressed: DoubleClickGuard,
+    /// The files that were dropped or chosen last.
+    pub files: DroppedFiles,
 }
 
 impl Composer {
@@ -145,9 +148,11 @@ impl Composer {
             row_to_fix: RwSignal::new(None),
             answer: StatusNote::default(),
             just_pressed: DoubleClickGuard::default(),
+            files: DroppedFiles::default(),
         };
         on_cleanup(move || this.store_now());
         stored_table.settle_interrupted(contexts());
+        stored_table.follow_files(contexts());
         this
     }
 

@@ -1,3 +1,5 @@
+use std::rc::Rc;
+
 use atelier_contract::ModelId;
 use atelier_engine::TaskKey;
 use atelier_engine::recovery::SUPERSEDED_REFUSAL;
@@ -13,6 +15,7 @@ use wasm_bindgen::JsCast;
 use web_sys::{Element, KeyboardEvent};
 
 use super::composer::Composer;
+use super::file_wait::RowsWait;
 use super::lost_files;
 use super::made::{duplicate_rows, duplicates_note};
 use super::place;
@@ -90,6 +93,7 @@ pub fn send(
     };
     let pressed = RwSignal::new(plan.get_untracked());
     let question = Question::default();
+    let wait = RowsWait::new(composer);
     let send = move || {
         let name = untrack(|| all.catalog.model(&model)).map_or_else(
             || model.subcategory.clone(),
@@ -136,9 +140,14 @@ pub fn send(
         };
         after(0, submit).forget();
     };
+    // Presses Generate again after a wait for files.
+    let again = StoredValue::new_local(None::<Rc<dyn Fn(Which)>>);
     let press = {
         let send = send.clone();
         move |pressed_for: Which| {
+            if wait.is_waiting() {
+                return;
+            }
             // The rows would be sent with the file from before.
             if untrack(uploads::is_restoring) {
                 return composer.answer.say(RESTORING.to_owned());
@@ -182,6 +191,13 @@ pub fn send(
                     return; // Their problems are shown.
                 }
             }
+            let resume = move || {
+                let press = again.try_get_value().flatten();
+                press.into_iter().for_each(|press| press(pressed_for));
+            };
+            if wait.begin(Rc::new(resume)) {
+                return;
+            }
             composer.undo_offer.end();
             which.set(pressed_for);
             pressed.set(planned());
@@ -192,6 +208,7 @@ pub fn send(
             }
         }
     };
+    again.set_value(Some(Rc::new(press.clone())));
     let send_only = {
         let press = press.clone();
         Callback::new(press)
@@ -240,6 +257,7 @@ pub fn send(
                 <Glyph icon=LuSparkles />
                 <span prop:textContent=label></span>
             </button>
+            {wait.view()}
             {place::new_batch(composer, is_below)}
             <p class="muted" role="status" prop:textContent=text(move || composer.block_message.get().unwrap_or_else(|| {
                     let table = composer.table.read();

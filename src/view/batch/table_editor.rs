@@ -9,6 +9,7 @@ use leptos::prelude::*;
 use super::aside_rows::aside_rows;
 use super::cell::{Excerpts, cell};
 use super::composer::Composer;
+use super::dropped_files;
 use super::keeping::keeping;
 use super::place::sent_rows;
 use super::removed_rows::focus_on_items;
@@ -109,7 +110,7 @@ pub fn table_editor(composer: Composer) -> AnyView {
         }
     });
     let clear = move |_| {
-        composer.edit(|table| table.clear());
+        composer.keeping().edit_files(Table::clear);
         focus::when_lost(focus_on_items);
     };
     let add = move |_| {
@@ -119,6 +120,7 @@ pub fn table_editor(composer: Composer) -> AnyView {
     view! {
         {keeping(composer)}
         {aside_rows(composer)}
+        {dropped_files::note(composer)}
         <div class="row alike" hidden=when(move || shared.read().is_empty())>
             <p class="hint" prop:textContent=text(move || shared_inputs_message(&shared.read()))></p>
             <button
@@ -153,6 +155,7 @@ pub fn table_editor(composer: Composer) -> AnyView {
                 <Glyph icon=LuPlus />
                 "Add a row"
             </button>
+            {dropped_files::choose_button(composer)}
             <div class="row" hidden=when(move || shown.read().is_empty())>
                 {add_column(composer, all_columns)}
                 <button class="button quiet" type="button" on:click=handler(clear)>
@@ -280,7 +283,7 @@ fn row(
         });
     };
     let remove = move |_| {
-        composer.edit(|table| table.remove(id));
+        composer.keeping().edit_files(|table| table.remove(id));
         focus::when_lost(move || {
             let numbers = composer.table.with_untracked(Table::numbers);
             let nearest = numbers.get(place).or(numbers.last());

@@ -332,6 +332,7 @@ impl MediaField {
             model: self.model.clone(),
             parameter: self.field.parameter.name.clone(),
             item: None,
+            row: None,
         }
     }
 

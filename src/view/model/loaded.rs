@@ -127,6 +127,7 @@ pub fn follow(
                         model: schema.model.clone(),
                         parameter,
                         item: None,
+                        row: None,
                     };
                     output_input::request_upload(key, file);
                 }
@@ -148,6 +149,7 @@ pub fn follow(
                         model: schema.model.clone(),
                         parameter,
                         item: None,
+                        row: None,
                     };
                     output_input::request_replacement(field, (output, address));
                 }

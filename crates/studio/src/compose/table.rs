@@ -12,6 +12,7 @@ use super::{MAX_ROWS, columns};
 mod addition;
 pub mod conflict;
 mod distinction;
+pub mod files;
 mod lines;
 mod numbering;
 mod only_new;
@@ -27,6 +28,7 @@ mod stored;
 mod writer;
 
 use addition::Addition;
+use files::{FileStates, problems};
 pub use lines::LinesSnapshot;
 pub use numbering::{BadRow, cell_label};
 pub use only_new::DuplicateRow;
@@ -121,6 +123,8 @@ pub struct Table {
     /// The tasks whose items were last returned to the table, each with its creation time, so that no tab returns an
     /// item twice.
     put_back: Vec<(TaskKey, Millis)>,
+    /// The files of this tab that are not uploaded; not stored.
+    files: FileStates,
 }
 
 impl Table {
@@ -213,7 +217,7 @@ impl Table {
         self.drop_grid_of(name);
         for row in self.rows.iter_mut().filter(|row| row.is_waiting()) {
             row.draft.reset(name);
-            row.problems = problems(&row.draft, schema);
+            row.problems = problems(&row.draft, schema, &self.files);
         }
     }
 
@@ -291,7 +295,7 @@ impl Table {
             Some(entry) => row.draft.set(name, entry),
             None => row.draft.reset(name),
         }
-        row.problems = problems(&row.draft, schema);
+        row.problems = problems(&row.draft, schema, &self.files);
     }
 
     /// Removes a row; see [`Table::undo_removal`].
@@ -327,7 +331,7 @@ impl Table {
         Row {
             id: self.next_id,
             nonce: 0,
-            problems: problems(&draft, schema),
+            problems: problems(&draft, schema, &self.files),
             sent: None,
             earlier: before.find(&draft),
             source: Source::default(),
@@ -368,10 +372,6 @@ fn too_many(count: usize) -> String {
 
 fn text(draft: &Draft) -> String {
     draft.to_value().to_string()
-}
-
-fn problems(draft: &Draft, schema: &Schema) -> Vec<Problem> {
-    schema.validate(draft, false).err().unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ use atelier_studio::compose::table::{Placement, Table};
 use leptos::prelude::*;
 
 use super::axis::TypedAxis;
+use super::axis_files::AxisFiles;
 use super::shared_seed::SharedSeed;
 use crate::reactive::boxed::{effect, follow_memo, memo, when};
 use crate::view::batch::composer::Composer;
@@ -20,6 +21,8 @@ use crate::view::parts::focus;
 pub struct Axes {
     composer: Composer,
     pub written: RwSignal<Vec<TypedAxis>>,
+    /// The files that are not among the values yet.
+    pub files: AxisFiles,
     /// Whether every combination is an item. If not, values are paired by position.
     pub is_product: RwSignal<bool>,
     shared_seed: StoredValue<Option<SharedSeed>>,
@@ -94,6 +97,7 @@ impl Axes {
         let this = Self {
             composer,
             written,
+            files: AxisFiles::new(written, composer.keeping()),
             is_product,
             shared_seed: StoredValue::new(shared_seed),
             own_base,

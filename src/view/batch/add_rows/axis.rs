@@ -10,6 +10,7 @@ use icondata_lu::LuX;
 use leptos::prelude::*;
 use serde_json::Value;
 
+use super::axis_files::{self, AxisFiles};
 use crate::reactive::boxed::{dynamic, handler, memo, text, when};
 use crate::view::parts::focus_return;
 use crate::view::parts::glyph::Glyph;
@@ -39,6 +40,15 @@ impl TypedAxis {
             parameter: self.parameter.clone(),
             values: range::values(parameter, required, &self.values)?,
         })
+    }
+
+    /// Appends a value on a line of its own.
+    pub fn append_line(&mut self, value: &str) {
+        let lines = self.values.trim_end();
+        self.values = match lines.is_empty() {
+            true => value.to_owned(),
+            false => format!("{lines}\n{value}"),
+        };
     }
 
     /// Replaces values. The text stays as typed if none of its values is replaced or if it is invalid. `new`: from old to
@@ -93,6 +103,7 @@ impl AxisField {
 pub fn axis(
     axes: RwSignal<Vec<TypedAxis>>,
     is_product: RwSignal<bool>,
+    files: AxisFiles,
     id: usize,
     schema: Arc<Schema>,
 ) -> AnyView {
@@ -132,6 +143,20 @@ pub fn axis(
             .is_some_and(|axis| range::lists_exactly(&axis.values, values)),
     };
     let options = options(parameter, &schema);
+    let media = {
+        let schema = schema.clone();
+        memo(move || {
+            let parameter = parameter.get();
+            let media = schema.parameter(&parameter).and_then(|(it, _)| it.media());
+            (parameter, media)
+        })
+    };
+    let drop_files = {
+        let schema = schema.clone();
+        move |event: web_sys::DragEvent| {
+            axis_files::drop_files(files, id, &parameter.read_untracked(), &schema, &event);
+        }
+    };
     let all = memo::<Result<Axis, String>>(move || match this.typed() {
         Some(axis) => axis.parse(&schema),
         None => Err(String::new()),
@@ -160,7 +185,7 @@ pub fn axis(
         this.change(|axis| axis.values = values.clone());
     };
     view! {
-        <div class="axis" class:of-text=is_text>
+        <div class="axis" class:of-text=is_text on:drop=handler(drop_files)>
             <select aria-label="Axis" on:change=handler(choose)>
                 {options}
             </select>
@@ -188,6 +213,7 @@ pub fn axis(
                     choice_texts.iter().map(|text| checkbox(this, text, &choice_texts)).collect_view().into_any()
                 })}
             </div>
+            {axis_files::axis_files(files, id, media)}
             // Checkboxes, because users would not guess how to type these values.
             <div class="row axis-markers">
                 {dynamic(move || {

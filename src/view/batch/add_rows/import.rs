@@ -7,13 +7,17 @@ use icondata_lu::LuFileUp;
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 
+use crate::browser::chosen::{self, ChosenFile};
 use crate::browser::file;
 use crate::reactive::boxed::{dynamic, effect, handler, memo, spawn, text, when};
+use crate::state::contexts::contexts;
 use crate::view::batch::composer::{Composer, Offer};
+use crate::view::batch::dropped_files;
 use crate::view::batch::removed_rows::focus_on_items;
 use crate::view::form::unknown_names;
 use crate::view::parts::focus;
 use crate::view::parts::glyph::Glyph;
+use crate::view::shell::dropped_file::is_own_drag;
 
 /// The number of problems that are listed.
 const MAX_NOTES: usize = 50;
@@ -45,30 +49,6 @@ pub fn import(composer: Composer, typed: RwSignal<String>, mapping: ColumnMappin
         }
         Some(import::read(&typed, &composer.schema(), &mapping.read()))
     });
-    let open_file = move |files: web_sys::FileList| {
-        let Some(chosen) = files.get(0) else {
-            return;
-        };
-        file_error.set(None);
-        guessed_encoding.set(None);
-        spawn(async move {
-            match file::text(&chosen).await {
-                Ok((text, encoding)) => {
-                    mapping.try_set(Vec::new());
-                    guessed_encoding.try_set((!encoding.is_certain()).then_some(encoding.name));
-                    typed.try_set(text);
-                }
-                Err(sentence) => drop(file_error.try_set(Some(sentence))),
-            }
-        });
-    };
-    let on_drop = move |event: leptos::ev::DragEvent| {
-        let files = event.data_transfer().and_then(|carried| carried.files());
-        if let Some(files) = files.filter(|files| files.length() > 0) {
-            event.prevent_default();
-            open_file(files);
-        }
-    };
     let add = move |place: Addition| {
         let Some(Ok(imported)) = read.get_untracked() else {
             return;
@@ -91,6 +71,45 @@ pub fn import(composer: Composer, typed: RwSignal<String>, mapping: ColumnMappin
             });
         }
     };
+    let all = contexts();
+    // The files of the table are matched to its rows by name.
+    let open_files = move |files: Vec<ChosenFile>| {
+        let (media, tables) = dropped_files::split(composer, files);
+        let Some(table) = tables.into_iter().next() else {
+            dropped_files::accept(composer, all, media);
+            return;
+        };
+        file_error.set(None);
+        guessed_encoding.set(None);
+        spawn(async move {
+            match file::text(&table.content).await {
+                Ok((text, encoding)) => {
+                    mapping.try_set(Vec::new());
+                    guessed_encoding.try_set((!encoding.is_certain()).then_some(encoding.name));
+                    if typed.try_set(text).is_none() && !media.is_empty() {
+                        dropped_files::accept(composer, all, media);
+                    }
+                }
+                Err(sentence) => drop(file_error.try_set(Some(sentence))),
+            }
+        });
+    };
+    let on_drop = move |event: leptos::ev::DragEvent| {
+        let files = chosen::of_transfer(event.data_transfer());
+        if !files.is_empty() && !is_own_drag() {
+            event.prevent_default();
+            open_files(files);
+        }
+    };
+    composer.files.add_named.set(Some(Callback::new(move |()| {
+        let has_names = read.with_untracked(|read| {
+            let imported = read.as_ref().and_then(|read| read.as_ref().ok());
+            imported.is_some_and(|imported| imported.has_file_names(&composer.schema()))
+        });
+        if has_names {
+            add(Addition::New);
+        }
+    })));
     let rows = move || match &*read.read() {
         Some(Ok(imported)) => imported.rows.len(),
         _ => 0,
@@ -128,6 +147,7 @@ pub fn import(composer: Composer, typed: RwSignal<String>, mapping: ColumnMappin
         // The composer may already be disposed.
         composer.offered.try_set(None);
         composer.block_message.try_set(None);
+        composer.files.add_named.try_set(None);
     });
     let has_rows = when(move || composer.table.read().has_rows());
     let is_manifest = when(move || {
@@ -164,7 +184,7 @@ pub fn import(composer: Composer, typed: RwSignal<String>, mapping: ColumnMappin
                      cell keeps its parameter's default."
                 </p>
             </div>
-            {file_field(open_file)}
+            {file_field(open_files)}
             <p class="problem" role="alert" prop:textContent=text(move || file_error.get().unwrap_or_default())></p>
             <p
                 class="hint"
@@ -205,16 +225,14 @@ pub fn import(composer: Composer, typed: RwSignal<String>, mapping: ColumnMappin
     .into_any()
 }
 
-/// A button that opens a file. `open_file`: called with the chosen file.
-fn file_field(open_file: impl Fn(web_sys::FileList) + 'static) -> AnyView {
+/// A button that opens files. `open_files`: called with the chosen ones.
+fn file_field(open_files: impl Fn(Vec<ChosenFile>) + 'static) -> AnyView {
     let choose = move |event: leptos::ev::Event| {
         let input = event
             .target()
             .and_then(|target| target.dyn_into::<web_sys::HtmlInputElement>().ok());
         if let Some(input) = input {
-            input.files().into_iter().for_each(&open_file);
-            // Without this, choosing the same file again fires no event.
-            input.set_value("");
+            open_files(chosen::of_input(&input));
         }
     };
     view! {

@@ -24,7 +24,8 @@ pub fn sweep(composer: Composer, axes: Axes) -> AnyView {
         let ids: Vec<usize> = axes.written.read().iter().map(|axis| axis.id).collect();
         ids.into_iter()
             .map(|id| {
-                let item = move || axis(axes.written, axes.is_product, id, axes.schema());
+                let item =
+                    move || axis(axes.written, axes.is_product, axes.files, id, axes.schema());
                 Item::new(id.to_string(), item)
             })
             .collect()
@@ -53,6 +54,7 @@ pub fn sweep(composer: Composer, axes: Axes) -> AnyView {
     });
     effect(move || {
         let (offer, block_message) = match (relation.get(), missing_message.get()) {
+            _ if axes.files.block_message().is_some() => (None, axes.files.block_message()),
             (PanelItems::InTable, _) if axes.is_sent() => (None, axes.sent_message()),
             (PanelItems::InTable, _) => (None, axes.no_items_message()),
             (_, Some(missing_message)) => (None, Some(missing_message)),

@@ -16,6 +16,7 @@ mod long_prompts;
 mod outputs;
 mod page;
 mod panes;
+mod pictures;
 mod queued;
 mod sending;
 mod size;

@@ -3,6 +3,7 @@
 use atelier_contract::{Draft, Schema};
 
 use super::{ImportNote, Imported};
+use crate::compose::table::files::{self, FileStates};
 use crate::form::input_json::{Unknown, unknown_message};
 use crate::form::parameter_name;
 
@@ -13,12 +14,21 @@ impl Imported {
         numbers.zip(self.rows.iter().cloned()).collect()
     }
 
+    /// Whether a row has the name of a file of the user's.
+    pub fn has_file_names(&self, schema: &Schema) -> bool {
+        let mut rows = self.rows.iter();
+        rows.any(|draft| files::has_file_names(draft, schema))
+    }
+
     /// Returns the invalid rows, with their problems.
     pub fn bad(&self, schema: &Schema) -> Vec<ImportNote> {
         let rows = self.numbers.iter().zip(&self.rows);
         let bad = rows.filter_map(|(row, draft)| {
-            let problems = schema.validate(draft, false).err()?.into_iter();
-            let messages = problems.map(|problem| problem.message);
+            let problems = files::problems(draft, schema, &FileStates::new());
+            if problems.is_empty() {
+                return None;
+            }
+            let messages = problems.into_iter().map(|problem| problem.message);
             Some(ImportNote {
                 row: *row,
                 message: messages.collect::<Vec<_>>().join("; "),

@@ -126,6 +126,11 @@ impl Table {
 }
 
 impl Addition {
+    /// Changes the recorded drafts like their rows.
+    pub fn change(&mut self, change: impl FnMut(&mut Draft)) {
+        Arc::make_mut(&mut self.drafts).iter_mut().for_each(change);
+    }
+
     /// Whether the row was added and is unchanged.
     fn has_unchanged(&self, row: &Row) -> bool {
         let place = row.id.checked_sub(self.ids.start);

@@ -94,7 +94,7 @@ impl Table {
             };
             row.source = Source::Line;
             row.draft.set(parameter, entry);
-            row.problems = problems(&row.draft, schema);
+            row.problems = problems(&row.draft, schema, &self.files);
             if row.earlier().is_none() {
                 row.earlier = before.find(&row.draft).or(row.earlier);
             }

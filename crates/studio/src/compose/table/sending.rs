@@ -6,7 +6,7 @@ use atelier_contract::{Draft, Input, Schema};
 use atelier_engine::derived_key::row_random;
 use atelier_engine::{BatchKey, BatchPlace, Millis, TaskKey};
 
-use super::{Row, Source, Table, text};
+use super::{Row, Source, Table, files, problems, text};
 use crate::compose::fill_method::FillMethod;
 use crate::compose::plan::Plan;
 use crate::compose::sweep::GridLabels;
@@ -324,7 +324,7 @@ impl Table {
                 continue;
             }
             let settled = seed::with_drawn_seed(&row.draft, schema, row_random(row.nonce));
-            match schema.validate(&settled, send_defaults) {
+            match files::validate(&settled, schema, send_defaults) {
                 Ok(input) => {
                     let number = numbers.get(&row.id).copied().unwrap_or(1);
                     let index = number.saturating_sub(1);
@@ -339,7 +339,8 @@ impl Table {
                         seed_chosen: seed::entry(&row.draft, schema).is_some(),
                     });
                 }
-                Err(problems) => row.problems = problems,
+                // A row whose file is being uploaded has no problem, but is not sent.
+                Err(_) => row.problems = problems(&row.draft, schema, &self.files),
             }
         }
         if !items.is_empty() {

@@ -22,6 +22,11 @@ pub struct FieldKey {
     /// The item of a list of files; `None` for other fields.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub item: Option<u32>,
+    /// The key of a file of a batch table; see [`FileReference`]. Such uploads are not stored.
+    ///
+    /// [`FileReference`]: crate::compose::table::files::FileReference
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub row: Option<String>,
 }
 
 /// An upload as it is stored, next to the content of its file. Names and types must not change.
