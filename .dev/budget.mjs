@@ -39,7 +39,7 @@ for (const file of files) {
   console.log(`${String(bytes).padStart(9)}  ${file}`);
 }
 let visit = total;
-for (const path of readdirSync(folder).filter((path) => /(_(deferred|pages)\.wasm\.br|^(deferred|pages)-.*\.css\.br|\.woff2)$/.test(path))) {
+for (const path of readdirSync(folder).filter((path) => /(_(deferred|pages|more)\.wasm\.br|^(deferred|pages|more)-.*\.css\.br|\.woff2)$/.test(path))) {
   const { size } = statSync(join(folder, path));
   const isOfVisit = /_deferred\.wasm|^deferred-/.test(path);
   if (isOfVisit) visit += size;

@@ -1,5 +1,5 @@
 // Finishes a release build that trunk has just made:
-// - splits the wasm into three parts (src/boot/program.rs) and removes unused code;
+// - splits the wasm into four parts (src/boot/program.rs) and removes unused code;
 // - joins and minifies scripts and style sheets;
 // - names every file by its content (names.mjs);
 // - adds the Content-Security-Policy, with the hashes of the inline scripts;
@@ -153,7 +153,7 @@ function compress(folder) {
     if (!entry.isFile() || !text.has(extname(entry.name))) continue;
     const path = join(entry.parentPath ?? entry.path, entry.name);
     const bytes = readFileSync(path);
-    const isAwaited = !path.includes("_pages");
+    const isAwaited = !/_(pages|more)\./.test(path);
     const packed = distances.slice(0, isAwaited ? undefined : 1).map(([postfix, direct]) => {
       const params = {
         [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY,

@@ -48,14 +48,15 @@ function withTypeface(folder, style) {
   unlinkSync(path);
 }
 
-// A visit that starts at another page than the list of models needs all parts at once.
+// A visit that starts at another page than the list of models needs several parts at once: one with a form or tasks all but the
+// last, others all.
 function preload(wasms, styles) {
   return `if (location.pathname != "/") {
-  var partAnswers = {};
-  ${JSON.stringify(wasms)}.forEach(function (wasm) {
+  var partAnswers = {}, partCount = ${wasms.length} - /^\\/(models|tasks)\\b/.test(location.pathname);
+  ${JSON.stringify(wasms)}.slice(0, partCount).forEach(function (wasm) {
     (partAnswers[wasm] = fetch(wasm)).catch(function () {});
   });
-  ${JSON.stringify(styles)}.forEach(function (style) {
+  ${JSON.stringify(styles)}.slice(0, partCount).forEach(function (style) {
     var link = document.createElement("link");
     link.rel = "preload"; link.as = "style"; link.href = style;
     document.head.append(link);

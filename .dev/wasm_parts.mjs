@@ -12,8 +12,8 @@ import { basename, extname, join } from "node:path";
 import { withShortNames } from "./short_names.mjs";
 import { fail, run, target } from "./tools.mjs";
 
-// The parts of the program that are loaded later, in this order. In index.html, `data-…` marks the style sheets of a part.
-export const PARTS = ["deferred", "pages"];
+// The parts of the program that are loaded later, in this order: each is loaded after those before it. In index.html, `data-…` marks the style sheets of a part.
+export const PARTS = ["deferred", "pages", "more"];
 
 // A module that a wasm imports if it must be split.
 const PLACEHOLDER = "__wasm_split_placeholder__";
@@ -91,16 +91,36 @@ function split(folder, script, options) {
   run("wasm-bindgen", join(work, `${name}.wasm`), "--target=web", "--no-typescript", "--keep-lld-exports",
     `--out-dir=${folder}`, `--out-name=${name}`);
   const wasm = wasmOf(script);
-  // Code that both parts need is merged into the part that is always loaded first, which saves a request.
-  const shared = readdirSync(work).filter((name) => /^chunk_\d+\.wasm$/.test(name));
-  if (shared.length !== 1) fail(`${shared.length} chunks with shared code: expected one`);
-  const [deferred, chunk] = [join(work, "split_deferred.wasm"), join(work, shared[0])];
-  writeFileSync(deferred, withImportsExported(readFileSync(deferred)));
-  writeFileSync(chunk, withImportsFrom("the_deferred", readFileSync(chunk)));
+  const loader = readFileSync(join(work, "__wasm_split.js"), "utf8");
+  const chunks = chunksOf(loader);
+  for (const part of PARTS) merge(work, part, chunks.get(part), partOf(wasm, part), options);
+  writeFileSync(script, joined(readFileSync(script, "utf8"), loader, wasm));
+}
+
+// Returns the names of the chunks to merge into each part. A chunk is code that several parts need, and saves a request if it
+// is merged into the first of them, which is always loaded before the others.
+function chunksOf(loader) {
+  const chunks = new Map(PARTS.map((part) => [part, []]));
+  for (const [, users, chunk] of loader.matchAll(/^\/\* (.*) \*\/\nconst __(chunk_\d+) = /gm)) {
+    const first = PARTS.find((part) => users.split(", ").includes(part));
+    if (!first) fail(`${chunk} is needed by ${users}: no part of the program`);
+    chunks.get(first).push(chunk);
+  }
+  return chunks;
+}
+
+// Merges chunks into a part. The chunks use the memory and the table of the part.
+function merge(work, part, chunks, output, options) {
+  const path = join(work, `split_${part}.wasm`);
+  if (chunks.length === 0) return copyFileSync(path, output);
+  writeFileSync(path, withImportsExported(readFileSync(path)));
+  const files = chunks.flatMap((chunk) => {
+    const path = join(work, `${chunk}.wasm`);
+    writeFileSync(path, withImportsFrom("the_receiver", readFileSync(path)));
+    return [path, chunk];
+  });
   // -g keeps names: wasm-opt sorts functions with equally many calls by name, so that similar ones stay together.
-  run("wasm-merge", ...options, "-g", deferred, "the_deferred", chunk, "shared", "-o", partOf(wasm, "deferred"));
-  copyFileSync(join(work, "split_pages.wasm"), partOf(wasm, "pages"));
-  writeFileSync(script, joined(readFileSync(script, "utf8"), readFileSync(join(work, "__wasm_split.js"), "utf8"), wasm));
+  run("wasm-merge", ...options, "-g", path, "the_receiver", ...files, "-o", output);
 }
 
 // Exports all imports of a wasm that has no exports, so that a wasm that is merged with it uses the same memory and the same
@@ -150,9 +170,9 @@ function joined(script, loader, wasm) {
   script = replace(script, /"\.\/__wasm_split\.js": import1/, `"./__wasm_split.js": { ${loads} }`);
   script = script.replace(/^.*"\.\/__wasm_split\.js": import\d+.*\n/gm, "");
   loader = replace(loader, /^import .*\n/m, "");
-  // This chunk was merged into another file: see `split`.
-  loader = replace(loader, /^\/\*.*\*\/\nconst (__chunk_\d+) = makeLoad\([^]*?^, \[\]\);\n/m, "");
-  loader = replace(loader, /\[__chunk_\d+\]/g, "[]");
+  // The chunks were merged into parts: see `chunksOf`.
+  loader = replace(loader, /^\/\*.*\*\/\nconst (__chunk_\d+) = makeLoad\([^]*?^, \[\]\);\n/gm, "");
+  loader = replace(loader, /\[__chunk_\d+(?:, __chunk_\d+)*\]/g, "[]");
   loader = replace(loader, /^export const (?=__wasm_split_load_)/gm, "const ");
   loader = replace(loader, /split_(\w+)\.wasm/g, (_, part) => basename(partOf(wasm, part)));
   // Uses the early request of `preload` in styles.mjs. If that has failed, requests the part again.

@@ -1,14 +1,17 @@
-//! The parts of the program that the list of models does not need: the part that drives tasks, and the other pages. With
-//! the feature `split` (release builds), each is a separate wasm file; other builds have one file. The part that drives
-//! tasks is fetched once the list is shown, or after a second; the pages are fetched when one is needed.
+//! The parts of the program that the list of models does not need: the part that drives tasks, the pages with forms and
+//! tasks, and all other pages and dialogs. With the feature `split` (release builds), each is a separate wasm file; other
+//! builds have one file. The part that drives tasks is fetched once the list is shown, or after a second; the others are
+//! fetched when they are needed.
 //!
-//! [`Program`] and [`Pages`] are the only entries to these parts. Their functions are available once the code is loaded.
+//! [`Program`], [`Pages`] and [`MorePages`] are the only entries to these parts. Their functions are available once the code is loaded.
 //! `program.rs` sets them: it imports every view, while views import this file.
 
 #[cfg(feature = "split")]
 mod fetch;
 
-use atelier_contract::Model;
+use std::sync::Arc;
+
+use atelier_contract::{Draft, Model, ModelId, Schema};
 use atelier_studio::fault::release::MissingReason;
 use atelier_studio::navigation::route::Route;
 use futures::future::{self, LocalBoxFuture};
@@ -16,7 +19,6 @@ use leptos::prelude::*;
 
 use crate::runner::Runner;
 use crate::state::catalog::Catalog;
-use crate::state::contexts::Contexts;
 use crate::state::navigation::Navigation;
 
 /// The functions of the part that drives tasks.
@@ -38,15 +40,28 @@ pub struct Program {
     pub task_count: fn() -> AnyView,
 }
 
-/// The functions of the part with the pages.
+/// The functions of the part with the pages that show forms and tasks.
 #[derive(Clone, Copy)]
 pub struct Pages {
     /// The dialogs that can open over any page.
     pub dialogs: fn() -> AnyView,
     /// A page other than the list of models.
     pub page: fn(Route) -> AnyView,
-    /// Continues the uploads from before a reload. A function of the third part, which contains their code.
-    pub restore_uploads: fn(Contexts),
+    /// Called once, when the part is loaded.
+    pub begin: fn(),
+}
+
+/// The functions of the part with the pages and dialogs that a first generation does not need.
+#[derive(Clone, Copy)]
+pub struct MorePages {
+    /// The dialogs that only the user opens.
+    pub dialogs: fn() -> AnyView,
+    /// The gallery, the settings, or the page of a batch.
+    pub page: fn(Route) -> AnyView,
+    /// The batch mode of a model's page, with the draft of the single form.
+    pub batch: fn(ModelId, Arc<Schema>, RwSignal<Draft>) -> AnyView,
+    /// The integrations of a model's page, with the draft of the single form.
+    pub integrations: fn(ModelId, RwSignal<Draft>) -> AnyView,
 }
 
 /// The functions of a part.

@@ -7,7 +7,7 @@ use futures::future::{self, Either, LocalBoxFuture};
 use gloo_timers::future::TimeoutFuture;
 use leptos::prelude::{IntoAny, provide_context};
 
-use crate::boot::deferred::{Deferred, Functions, Pages, Program};
+use crate::boot::deferred::{Deferred, Functions, MorePages, Pages, Program};
 use crate::boot::{offline, prefetch};
 use crate::browser::press;
 use crate::state::contexts::{contexts, pages};
@@ -15,12 +15,15 @@ use crate::state::{
     aspect_ratios, model_order, outage, tab_title, tables, unavailable_models, unload_guard,
     uploads,
 };
+use crate::view::batch::batch;
+use crate::view::form::output_input;
+use crate::view::integrations::integrations;
 use crate::view::models::{card_extras, card_keys, first_picture, list_note};
 use crate::view::parts::deferred::deferred;
 use crate::view::shell;
 use crate::view::shell::{
-    commands, deferred_dialogs, dialogs, dropped_file, notice_list, scroll_restoration, shortcuts,
-    status,
+    commands, deferred_dialogs, dialogs, dropped_file, more_dialogs, notice_list,
+    scroll_restoration, shortcuts, status,
 };
 
 /// The maximum time that a reload waits for replies to requests, in milliseconds: longer than a reply can take.
@@ -29,7 +32,7 @@ const MAX_LEAVE_MS: u32 = 100_000;
 #[cfg(feature = "split")]
 pub use split::load;
 #[cfg(feature = "split")]
-use split::load_pages;
+use split::{load_more_pages, load_pages};
 
 #[cfg(not(feature = "split"))]
 pub fn load() -> Program {
@@ -39,6 +42,11 @@ pub fn load() -> Program {
 #[cfg(not(feature = "split"))]
 fn load_pages() -> Pages {
     all_pages()
+}
+
+#[cfg(not(feature = "split"))]
+fn load_more_pages() -> MorePages {
+    all_more_pages()
 }
 
 fn program() -> Program {
@@ -65,7 +73,16 @@ fn all_pages() -> Pages {
     Pages {
         dialogs: dialogs::dialogs,
         page: shell::pages::page,
-        restore_uploads: uploads::restore,
+        begin: begin_pages,
+    }
+}
+
+fn all_more_pages() -> MorePages {
+    MorePages {
+        dialogs: more_dialogs::dialogs,
+        page: shell::pages::more_page,
+        batch,
+        integrations,
     }
 }
 
@@ -73,19 +90,44 @@ impl Functions for Pages {
     const STYLE: &str = "pages-style";
 
     fn begin(self) {
-        aspect_ratios::follow(contexts());
-        (self.restore_uploads)(contexts());
+        (self.begin)();
     }
 
     fn may_leave() -> LocalBoxFuture<'static, bool> {
-        let runner = contexts().runner;
-        Box::pin(async move {
-            let wait_until_sent = pin!(runner.wait_until_sent());
-            let wait_until_sent =
-                future::select(wait_until_sent, TimeoutFuture::new(MAX_LEAVE_MS)).await;
-            matches!(wait_until_sent, Either::Left(_))
-        })
+        wait_until_sent()
     }
+}
+
+impl Functions for MorePages {
+    const STYLE: &str = "more-style";
+
+    fn begin(self) {}
+
+    fn may_leave() -> LocalBoxFuture<'static, bool> {
+        wait_until_sent()
+    }
+}
+
+/// Waits for the replies to all requests that must complete, and returns whether they arrived in time.
+fn wait_until_sent() -> LocalBoxFuture<'static, bool> {
+    let runner = contexts().runner;
+    Box::pin(async move {
+        let sent = pin!(runner.wait_until_sent());
+        let sent = future::select(sent, TimeoutFuture::new(MAX_LEAVE_MS)).await;
+        matches!(sent, Either::Left(_))
+    })
+}
+
+/// A function of the third part. [`Functions::begin`] belongs to the second.
+fn begin_pages() {
+    let contexts = contexts();
+    let more_pages = Deferred::default();
+    more_pages.set_loader(load_more_pages);
+    provide_context(more_pages);
+    prefetch::follow_more(more_pages);
+    output_input::listen_for_drags();
+    aspect_ratios::follow(contexts);
+    uploads::restore(contexts);
 }
 
 fn begin() {
@@ -114,7 +156,7 @@ mod split {
     use futures::future::LocalBoxFuture;
     use leptos::wasm_split::{SplitLoaderError, wasm_split};
 
-    use crate::boot::deferred::{Pages, Program};
+    use crate::boot::deferred::{MorePages, Pages, Program};
 
     pub fn load() -> LocalBoxFuture<'static, Option<Program>> {
         Box::pin(async { deferred().await.ok() })
@@ -122,6 +164,10 @@ mod split {
 
     pub fn load_pages() -> LocalBoxFuture<'static, Option<Pages>> {
         Box::pin(async { pages().await.ok() })
+    }
+
+    pub fn load_more_pages() -> LocalBoxFuture<'static, Option<MorePages>> {
+        Box::pin(async { more().await.ok() })
     }
 
     /// The split point between the first and the second file. `wasm-split-cli` moves all code that is reachable only through
@@ -135,5 +181,11 @@ mod split {
     #[wasm_split(pages, wasm_split_path = leptos::wasm_split, fallible)]
     fn pages() -> Result<Pages, SplitLoaderError> {
         Ok(super::all_pages())
+    }
+
+    /// The split point between the third and the fourth file.
+    #[wasm_split(more, wasm_split_path = leptos::wasm_split, fallible)]
+    fn more() -> Result<MorePages, SplitLoaderError> {
+        Ok(super::all_more_pages())
     }
 }

@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use crate::boot::deferred::{Deferred, Pages, Program};
+use crate::boot::deferred::{Deferred, MorePages, Pages, Program};
 use crate::runner::Runner;
 use crate::state::catalog::Catalog;
 use crate::state::navigation::Navigation;
@@ -53,8 +53,14 @@ pub fn contexts() -> Contexts {
     expect_context::<Contexts>()
 }
 
-/// Returns the deferred pages: all except the list of models. Only the part of the program that contains the runner can
+/// Returns the deferred pages: those with forms and tasks. Only the part of the program that contains the runner can
 /// fetch them.
 pub fn pages() -> Deferred<Pages> {
     expect_context::<Deferred<Pages>>()
+}
+
+/// Returns the deferred pages and dialogs that a first generation does not need. Only the part of the program with the other
+/// pages can fetch them.
+pub fn more_pages() -> Deferred<MorePages> {
+    expect_context::<Deferred<MorePages>>()
 }

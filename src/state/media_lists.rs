@@ -50,20 +50,6 @@ pub fn of_field(key: &FieldKey, addresses: &[String]) -> ListState {
     state
 }
 
-/// Adds an item for a file that will be uploaded. Returns the key of its upload. `addresses`: the value of the field.
-pub fn add_file(key: &FieldKey, addresses: &[String]) -> FieldKey {
-    let list = of_field(key, addresses).list;
-    let mut item = None;
-    list.update(|list| {
-        remove_uploads(key, &list.follow(addresses));
-        item = Some(list.add(None));
-    });
-    FieldKey {
-        item,
-        ..key.clone()
-    }
-}
-
 /// Returns the index of an item, if its list was shown in this visit; tracked. `key`: the field with the item.
 pub fn place(key: &FieldKey) -> Option<usize> {
     let lists = lists();

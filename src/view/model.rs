@@ -22,7 +22,7 @@ mod upload_wait;
 
 pub use draft::suggest;
 
-use crate::state::contexts::contexts;
+use crate::state::contexts::{contexts, more_pages};
 use atelier_contract::{ApiError, Draft, ModelId};
 use atelier_studio::output::expected_output;
 use icondata_lu::LuSearchX;
@@ -31,8 +31,8 @@ use leptos::prelude::*;
 use crate::reactive::boxed::{derived, dynamic, memo, text};
 use crate::state::catalog::Load;
 use crate::state::outage;
-use crate::view::batch::batch;
-use crate::view::integrations::{downloads, integrations};
+use crate::view::integrations::downloads;
+use crate::view::parts::deferred::deferred;
 use crate::view::parts::failure::Failure;
 use crate::view::parts::glyph::Glyph;
 use crate::view::parts::root_mark::RootMark;
@@ -65,7 +65,9 @@ pub fn ModelPage(model: ModelId) -> impl IntoView {
             return missing_model(&model);
         }
         match mode.get() {
-            Mode::Integrations => integrations(model, draft),
+            Mode::Integrations => deferred(more_pages(), move |more| {
+                (more.integrations)(model.clone(), draft)
+            }),
             mode => workbench(model, shown, draft, is_recipe, mode),
         }
     });
@@ -176,7 +178,12 @@ fn workbench(
                     }
                         .into_any()
                 }
-                Load::Loaded(schema) if mode == Mode::Batch => batch(model.clone(), schema, draft),
+                Load::Loaded(schema) if mode == Mode::Batch => {
+                    let model = model.clone();
+                    deferred(more_pages(), move |more| {
+                        (more.batch)(model.clone(), schema.clone(), draft)
+                    })
+                }
                 Load::Loaded(schema) => {
                     view! { <one::OneForm model=model.clone() schema draft is_recipe /> }.into_any()
                 }

@@ -252,6 +252,7 @@ pub fn renew_expired(
                 model: model.clone(),
                 parameter: parameter.to_owned(),
                 item,
+                row: None,
             };
             let entry = match item {
                 Some(_) => Entry::Text(url),

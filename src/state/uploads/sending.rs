@@ -11,7 +11,7 @@ use web_sys::Blob;
 
 use super::slots::slot;
 use super::{
-    Content, Prepared, Upload, add_note, allow_copy, apply, blob, known, known_support, of_id, set_abort,
+    Content, Prepared, Upload, allow_copy, apply, blob, known, known_support, of_id, set_abort,
     set_privacy_note, with_content,
 };
 use crate::browser::{clock, file, lifecycle, upload};

@@ -80,6 +80,7 @@ pub fn view(of: &MediaField) -> AnyView {
         <button
             class="button small"
             type="button"
+            aria-haspopup="dialog"
             hidden=when(move || picture.read().is_none() || is_uploading.get())
             on:click=handler(edit)
         >

@@ -27,7 +27,7 @@ use crate::view::parts::glyph::Glyph;
 use crate::view::parts::list::{Item, list};
 use crate::view::parts::px::px;
 use crate::view::parts::viewport;
-use crate::view::parts::{dialog, focus, focus_return};
+use crate::view::parts::{dialog, focus};
 use crate::view::task::{small_output, words};
 
 thread_local! {
@@ -37,6 +37,16 @@ thread_local! {
 
 fn open_field() -> ArcRwSignal<Option<MediaField>> {
     FIELD.with(Clone::clone)
+}
+
+/// Returns whether the dialog is open; tracked.
+pub fn is_open() -> bool {
+    open_field().read().is_some()
+}
+
+/// Closes the dialog.
+pub fn close() {
+    open_field().set(None);
 }
 
 /// The button that opens the dialog for a field. `is_disabled`: whether nothing can be added.
@@ -63,13 +73,8 @@ pub fn GalleryPicker() -> impl IntoView {
     let navigation = contexts().navigation;
     let element = NodeRef::<Dialog>::new();
     let field = open_field();
-    let is_open = {
-        let field = field.clone();
-        when(move || field.read().is_some())
-    };
+    let is_open = when(is_open);
     dialog::follow(element, is_open);
-    focus_return::follow(is_open);
-    let close = || open_field().set(None);
     let route = memo(move || navigation.route());
     effect(move || {
         route.track();

@@ -58,7 +58,12 @@ pub fn view(of: &MediaField) -> AnyView {
         message.set(problem.unwrap_or_default());
     };
     view! {
-        <button class="button small" type="button" on:click=handler(press)>
+        <button
+            class="button small"
+            type="button"
+            aria-haspopup="dialog"
+            on:click=handler(press)
+        >
             <Glyph icon=LuBrush />
             "Draw mask"
         </button>

@@ -163,6 +163,7 @@ pub fn follow(
                     model: schema.model.clone(),
                     parameter: mask,
                     item: None,
+                    row: None,
                 });
             }
             navigation.set_query("output", None);

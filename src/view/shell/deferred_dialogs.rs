@@ -1,8 +1,9 @@
-//! The dialogs that can open over any page. They are in the last part of the program, which is loaded on demand.
+//! The dialogs that can open over any page. They are in later parts of the program, which are loaded on demand.
 
 use leptos::html::Dialog;
 use leptos::prelude::*;
 
+use crate::boot::deferred::{Deferred, Functions};
 use crate::reactive::boxed::{dynamic, handler, when};
 use crate::state::contexts::{contexts, pages};
 use crate::state::navigation::Navigation;
@@ -16,28 +17,33 @@ const DIALOG_PARAMETERS: [&str; 4] = [OPEN, SHOWN, COMPARED, EXPLORED];
 
 pub fn dialogs() -> AnyView {
     let (navigation, pages) = (contexts().navigation, pages());
-    let is_requested = when(move || {
-        DIALOG_PARAMETERS
-            .iter()
-            .any(|name| navigation.query(name).is_some())
-    });
+    let is_requested = when(move || is_requested(navigation));
     dynamic(move || match pages.functions() {
         Some(pages) => (pages.dialogs)(),
-        None if is_requested.get() => view! { <Opening navigation /> }.into_any(),
+        None if is_requested.get() => opening(pages, move || close_requested(navigation)),
         None => ().into_any(),
     })
 }
 
-/// Shown until the program part is loaded, so that input does not reach the page below.
-#[component]
-fn Opening(navigation: Navigation) -> impl IntoView {
+/// Returns whether the address names a dialog; tracked.
+pub fn is_requested(navigation: Navigation) -> bool {
+    DIALOG_PARAMETERS
+        .iter()
+        .any(|name| navigation.query(name).is_some())
+}
+
+/// Removes the dialogs from the address.
+pub fn close_requested(navigation: Navigation) {
+    for name in DIALOG_PARAMETERS {
+        navigation.set_query(name, None);
+    }
+}
+
+/// Shown until the part with the requested dialog is loaded, so that input does not reach the page below. `close` withdraws
+/// the request.
+pub fn opening<F: Functions>(part: Deferred<F>, close: impl Fn() + Copy + 'static) -> AnyView {
     let dialog = NodeRef::<Dialog>::new();
     dialog::follow(dialog, when(|| true));
-    let close = move || {
-        for name in DIALOG_PARAMETERS {
-            navigation.set_query(name, None);
-        }
-    };
     view! {
         <dialog
             class="opening"
@@ -46,7 +52,8 @@ fn Opening(navigation: Navigation) -> impl IntoView {
             on:close=handler(move |_: web_sys::Event| close())
         >
             {dialog::close_button(close, true)}
-            {deferred(pages(), |_| ().into_any())}
+            {deferred(part, |_| ().into_any())}
         </dialog>
     }
+    .into_any()
 }

@@ -1,37 +1,46 @@
-//! The dialogs that can open over any page. The address contains which one is open.
+//! The dialogs that can open over any page.
 
 use leptos::prelude::*;
 
-use crate::view::form::gallery_picker::GalleryPicker;
-use crate::view::form::output_input;
-use crate::view::lightbox::Lightbox;
-use crate::view::lightbox::comparison::Comparison;
-use crate::view::lightbox::sweep::Sweep;
-use crate::view::mask::MaskDialog;
-use crate::view::picture_editor::PictureEditor;
-use crate::view::shell::commands::Commands;
+use crate::reactive::boxed::{dynamic, when};
+use crate::state::contexts::{contexts, more_pages};
+use crate::state::{masks, picture_edits};
+use crate::view::form::gallery_picker;
+use crate::view::parts::focus_return;
 use crate::view::shell::copy_manually::CopyManually;
-use crate::view::shell::open_file::OpenFile;
+use crate::view::shell::deferred_dialogs::{close_requested, is_requested, opening};
 use crate::view::shell::send_unstored::SendUnstored;
-use crate::view::shell::shortcuts::Shortcuts;
 use crate::view::shell::undo::{self, Undo};
 
 pub fn dialogs() -> AnyView {
     undo::follow_key();
-    output_input::listen_for_drags();
     view! {
         <SendUnstored />
         <Undo />
-        <Lightbox />
-        <Comparison />
-        <Sweep />
-        <MaskDialog />
-        <PictureEditor />
-        <Shortcuts />
-        <Commands />
-        <OpenFile />
+        {more()}
         <CopyManually />
-        <GalleryPicker />
     }
     .into_any()
+}
+
+/// Returns the dialogs of the last part of the program, once it is loaded. The address contains which of them is open, or a
+/// field has opened one.
+fn more() -> AnyView {
+    let (navigation, more_pages) = (contexts().navigation, more_pages());
+    let is_of_field =
+        when(|| masks::is_open() || picture_edits::is_open() || gallery_picker::is_open());
+    // When the dialogs are loaded, a placeholder has the focus.
+    focus_return::follow(is_of_field);
+    let is_requested = when(move || is_of_field.get() || is_requested(navigation));
+    let close = move || {
+        close_requested(navigation);
+        masks::close();
+        picture_edits::close();
+        gallery_picker::close();
+    };
+    dynamic(move || match more_pages.functions() {
+        Some(more) => (more.dialogs)(),
+        None if is_requested.get() => opening(more_pages, close),
+        None => ().into_any(),
+    })
 }

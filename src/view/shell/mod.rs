@@ -6,6 +6,7 @@ pub mod deferred_dialogs;
 pub mod dialogs;
 pub mod dropped_file;
 pub mod missing;
+pub mod more_dialogs;
 pub mod notice_list;
 pub mod open_file;
 pub mod pages;

@@ -125,7 +125,7 @@ fn change_style(folder: &Path, stem: &str, from: &str, to: &str) -> Result<()> {
 /// Changes the wasm files but not their names, which trunk derives before it runs wasm-opt.
 async fn optimise(folder: &Path, option: &str) -> Result<()> {
     let tool = site::repository().join(".tools/npm/node_modules/.bin/wasm-opt");
-    for part in ["_bg.wasm", "_deferred.wasm", "_pages.wasm"] {
+    for part in ["_bg.wasm", "_deferred.wasm", "_pages.wasm", "_more.wasm"] {
         let wasm = folder.join(site::find_file(folder, "", part)?);
         let status = Command::new(&tool)
             .args(FEATURES.map(|feature| format!("--enable-{feature}")))

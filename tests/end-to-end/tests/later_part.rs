@@ -15,6 +15,7 @@ const TIMEOUT: Duration = Duration::from_secs(60);
 
 const DEFERRED: &str = "_deferred.wasm";
 const PAGES: &str = "_pages.wasm";
+const MORE: &str = "_more.wasm";
 
 /// Starts a service, and a proxy at which the wasm file of this part is unavailable.
 async fn start_without(part: &str) -> Result<(Service, FaultProxy, String)> {
@@ -78,6 +79,30 @@ async fn page_shows_error_until_its_wasm_can_be_fetched() {
     .await;
 }
 
+/// Guards against a form that needs the last part, and against a page of that part that stays empty.
+#[tokio::test(flavor = "multi_thread")]
+async fn forms_and_tasks_work_without_last_wasm() {
+    drive("forms_and_tasks_work_without_last_wasm", async |browser| {
+        let (_service, proxy, file) = start_without(MORE).await?;
+        browser.open(&proxy.address()).await?;
+        browser.press(&starting("link", "Strata")).await?;
+        browser
+            .fill(&starting("textbox", "prompt"), "a window")
+            .await?;
+        browser.press(&by("button", "Generate")).await?;
+        browser.wait_for_text("Completed", TIMEOUT).await?;
+        browser.press(&starting("link", "Tasks")).await?;
+        browser.find(&by("heading", "Tasks")).await?;
+        browser.press(&starting("link", "Gallery")).await?;
+        browser.find(&any("alert")).await?;
+        proxy.bring_up(&file);
+        browser.press(&by("button", "Try again")).await?;
+        browser.find(&by("heading", "Gallery")).await?;
+        Ok(())
+    })
+    .await;
+}
+
 /// Guards against a truncated file in the HTTP cache. It is marked as immutable, so the browser used it again at each
 /// try.
 #[tokio::test(flavor = "multi_thread")]
@@ -116,26 +141,28 @@ async fn truncated_wasm_is_fetched_again_bypassing_http_cache() {
 async fn dialog_shows_error_until_its_wasm_can_be_fetched() {
     let name = "dialog_shows_error_until_its_wasm_can_be_fetched";
     drive(name, async |browser| {
-        let (_service, proxy, file) = start_without(PAGES).await?;
-        browser.open(&proxy.address()).await?;
-        browser.press(&starting("button", "Go to…")).await?;
-        let opening = by("dialog", "Opening");
-        let dialog = browser.find(&opening).await?;
-        browser.find(&any("alert").within(&dialog)).await?;
-        browser
-            .press(&by("button", "Close").within(&dialog))
-            .await?;
-        browser.wait_until_gone(&opening).await?;
-        browser.find(&starting("link", "Strata")).await?;
+        for part in [PAGES, MORE] {
+            let (_service, proxy, file) = start_without(part).await?;
+            browser.open(&proxy.address()).await?;
+            browser.press(&starting("button", "Go to…")).await?;
+            let opening = by("dialog", "Opening");
+            let dialog = browser.find(&opening).await?;
+            browser.find(&any("alert").within(&dialog)).await?;
+            browser
+                .press(&by("button", "Close").within(&dialog))
+                .await?;
+            browser.wait_until_gone(&opening).await?;
+            browser.find(&starting("link", "Strata")).await?;
 
-        browser.press(&starting("button", "Go to…")).await?;
-        let dialog = browser.find(&opening).await?;
-        let again = by("button", "Try again").within(&dialog);
-        browser.find(&again).await?;
-        proxy.bring_up(&file);
-        browser.press(&again).await?;
-        browser.find(&by("dialog", "Commands")).await?;
-        browser.wait_until_gone(&opening).await?;
+            browser.press(&starting("button", "Go to…")).await?;
+            let dialog = browser.find(&opening).await?;
+            let again = by("button", "Try again").within(&dialog);
+            browser.find(&again).await?;
+            proxy.bring_up(&file);
+            browser.press(&again).await?;
+            browser.find(&by("dialog", "Commands")).await?;
+            browser.wait_until_gone(&opening).await?;
+        }
         Ok(())
     })
     .await;

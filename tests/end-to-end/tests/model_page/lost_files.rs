@@ -68,7 +68,6 @@ async fn a_lost_file_of_a_list_is_uploaded_again_or_prevents_submission() {
         &["--models", &models],
         async |studio| {
             let browser = studio.browser;
-            browser.before_each_page(media_lists::ITEMS).await?;
             browser.open(&studio.address(media_lists::PAGE)).await?;
             browser.find(&by("group", "images")).await?;
             studio.type_prompt("a wall").await?;

@@ -83,7 +83,6 @@ async fn a_list_that_changes_during_the_wait_is_not_sent() {
     let name = "a_list_that_changes";
     run_steps(name, &["--models", &models], async |studio| {
         let browser = studio.browser;
-        browser.before_each_page(media_lists::ITEMS).await?;
         browser.open(&studio.address(media_lists::PAGE)).await?;
         browser.find(&by("group", "images")).await?;
         studio.type_prompt("a wall").await?;

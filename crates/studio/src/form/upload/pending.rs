@@ -375,7 +375,7 @@ mod tests {
     /// Guards against a task with a list that the user has changed after the press of Generate.
     #[test]
     fn a_list_must_stay_the_same_during_the_wait() {
-        let list = MediaList::new(&["a".to_owned()], &[7]);
+        let list = MediaList::new(&["a".to_owned()], &[(7, 1)]);
         let uploaded = |address: &str| {
             let mut list = list.clone();
             list.set(7, Some(address.to_owned()));
