@@ -69,6 +69,9 @@ pub trait Functions: Copy + Send + Sync + 'static {
     /// The name of the `meta` element with the address of the part's style sheet, in release builds.
     const STYLE: &str;
 
+    /// Whether a form may be open that the user fills in, although the part is not loaded.
+    const MAY_HAVE_FORM: bool;
+
     /// Called once, when the functions are loaded. Everything it starts lives as long as the page.
     fn begin(self);
 
@@ -79,6 +82,7 @@ pub trait Functions: Copy + Send + Sync + 'static {
 
 impl Functions for Program {
     const STYLE: &str = "deferred-style";
+    const MAY_HAVE_FORM: bool = false;
 
     fn begin(self) {
         (self.begin)();

@@ -88,6 +88,7 @@ fn all_more_pages() -> MorePages {
 
 impl Functions for Pages {
     const STYLE: &str = "pages-style";
+    const MAY_HAVE_FORM: bool = false;
 
     fn begin(self) {
         (self.begin)();
@@ -100,6 +101,7 @@ impl Functions for Pages {
 
 impl Functions for MorePages {
     const STYLE: &str = "more-style";
+    const MAY_HAVE_FORM: bool = true;
 
     fn begin(self) {}
 

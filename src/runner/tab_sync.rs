@@ -205,6 +205,10 @@ impl TabSync {
     /// Requests an action on a task from the leader, and remembers it until the task shows that the action was executed or
     /// is no longer possible. Otherwise a cancelled task might be sent, and paid for.
     pub fn request_action(self, key: &TaskKey, action: Action) {
+        // Tabs of earlier releases know only this action, for tasks that are not sent yet.
+        if action == Action::CancelAtService {
+            self.request_action(key, Action::Cancel);
+        }
         let message = TabMessage::Act(key.clone(), action);
         let takes_over = self.state.with_value(|state| state.role.is_taking_over());
         match action {

@@ -38,7 +38,10 @@ pub use known::{
     renew_expired,
 };
 pub use unfinished::place as restored_place;
-pub use wait::{Moment, known_support, mark_automatic, moment, note_delivered, replace_form};
+pub use wait::{
+    Moment, are_deliveries_followed, follow_deliveries, known_support, mark_automatic, moment,
+    note_delivered, replace_form,
+};
 
 /// The upload of a field.
 #[derive(Debug, Clone, PartialEq)]
@@ -166,6 +169,18 @@ pub fn of_form(address: &str, model: &ModelId) -> Vec<FormUpload> {
         is_automatic: upload.is_renewed || wait::is_automatic(upload.id),
     };
     uploads.iter().filter(of_form).map(form_upload).collect()
+}
+
+/// Returns the parameters of a model's form whose uploads are running, or whose URLs are not in the form yet; not tracked.
+pub fn parameters_in_progress(address: &str, model: &ModelId) -> Vec<String> {
+    let uploads = signal();
+    let uploads = uploads.read_untracked();
+    let in_progress = uploads.iter().filter(|upload| {
+        upload.key.address == address && upload.is_of_form(model) && upload.is_alive()
+    });
+    in_progress
+        .map(|upload| upload.key.parameter.clone())
+        .collect()
 }
 
 /// Returns why a batch of a model can't be sent because of the uploads of its form, if so; not tracked.

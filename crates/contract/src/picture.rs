@@ -78,13 +78,21 @@ fn is_mask_word(word: &str) -> bool {
 }
 
 fn is_described_as_mask(description: &str) -> bool {
-    for word in words(description).iter().take(FIRST_WORDS) {
-        if is_mask_word(word) {
-            return true;
+    // `Input image. Mask areas are changed` describes the image.
+    let clause = description.split(['.', ',', ';', ':', '(', '\n']).next();
+    let mut previous = String::new();
+    for word in words(clause.unwrap_or_default())
+        .into_iter()
+        .take(FIRST_WORDS)
+    {
+        if is_mask_word(&word) {
+            // `Image and mask must have the same size` describes the image.
+            return previous != "and";
         }
         if USES.contains(&word.as_str()) {
             return false;
         }
+        previous = word;
     }
     false
 }
@@ -116,6 +124,18 @@ mod tests {
         assert_eq!(role(uri), IMAGE);
         let count = json!({"name": "images", "type": "integer"});
         assert_eq!(role(count), None);
+    }
+
+    /// Guards against a picture that is sent as a mask because its description mentions one.
+    #[test]
+    fn pictures_whose_description_mentions_a_mask_are_no_masks() {
+        for description in [
+            "Input image. Mask areas are changed",
+            "Image and mask must have the same size",
+            "Photo (mask optional)",
+        ] {
+            assert_eq!(text("image", description), IMAGE, "{description}");
+        }
     }
 
     #[test]

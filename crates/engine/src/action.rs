@@ -77,9 +77,8 @@ impl Action {
             Action::CancelAtService => {
                 let is_under_way = match task.state.phase() {
                     Phase::Queued => !task.taken_back,
-                    // The engine resends the task automatically, and the user can stop that.
-                    Phase::Submitting => task.poll_error.is_none(),
-                    Phase::Running => true,
+                    // The request is sent once the service has answered the submission, or its repetition.
+                    Phase::Submitting | Phase::Running => true,
                     _ => false,
                 };
                 is_under_way && task.removed.is_none() && !task.has_cancel_request()

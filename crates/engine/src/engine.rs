@@ -232,9 +232,13 @@ impl Engine {
         for key in &call.tasks {
             match call.kind {
                 CallKind::Generate => self.not_accepted(key, call.sent, again, now),
-                CallKind::Status | CallKind::Response | CallKind::Cancel => {
+                CallKind::Cancel => {
+                    if let Some(tracked) = self.tasks.get_mut(key) {
+                        tracked.cancel_at = Some(again);
+                    }
                     self.set_due(key, again);
                 }
+                CallKind::Status | CallKind::Response => self.set_due(key, again),
             }
         }
         if call.kind == CallKind::Generate {

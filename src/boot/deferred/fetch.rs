@@ -24,6 +24,9 @@ const MAX_WAIT_MS: u32 = 1_000;
 /// after which typed text is stored.
 const READ_MS: u32 = 600;
 
+/// How long the page waits for a reload, in milliseconds.
+const MAX_RELOAD_MS: u32 = 5_000;
+
 /// Fetches the functions of a part; `None` if the file can't be fetched.
 pub type Loader<F> = fn() -> LocalBoxFuture<'static, Option<F>>;
 
@@ -97,6 +100,10 @@ impl<F: Functions> Deferred<F> {
             &tried,
         );
         let newest = match remedy {
+            // A reload would lose what forms don't store, such as secrets.
+            Remedy::Reload(_) if F::MAY_HAVE_FORM && is_form_open() => {
+                return self.state.set(State::Missing(Some(MissingReason::Newer)));
+            }
             Remedy::Reload(newest) => newest,
             Remedy::Stay(reason) => return self.state.set(State::Missing(Some(reason))),
         };
@@ -118,10 +125,16 @@ impl<F: Functions> Deferred<F> {
         let is_remembered = |tried: String| LocalStore::Tab.write(TRIED, &tried);
         if may_leave.await && tried.is_none_or(is_remembered) {
             location::reload();
-        } else {
-            self.state.set(State::Missing(Some(MissingReason::Newer)));
+            // The browser may ask the user, who may stay.
+            TimeoutFuture::new(MAX_RELOAD_MS).await;
         }
+        self.state.set(State::Missing(Some(MissingReason::Newer)));
     }
+}
+
+fn is_form_open() -> bool {
+    let form = document().query_selector("main form");
+    form.is_ok_and(|form| form.is_some())
 }
 
 async fn style_of(part: &str) -> bool {

@@ -177,6 +177,7 @@ pub fn restore(all: Contexts) {
     ask_before_leaving();
     follow_sign_out(all);
     unfinished::restore();
+    remembered::announce();
     let tab = own_tab();
     adopt_all(
         all,
@@ -272,7 +273,11 @@ async fn adopt(all: Contexts, key: String, is_own: bool) {
     let backup = Backup::new(key, stored.at, own_tab(), stored.uid.clone());
     backup.is_stored.set(true);
     // The user has canceled it, or has chosen another file for the item.
-    let is_wanted = |upload: &Upload| is_awaited(upload) && upload.state != UploadState::Canceled;
+    let is_wanted = |upload: &Upload| {
+        is_awaited(upload)
+            && upload.state != UploadState::Canceled
+            && upload.file.name == stored.file.name
+    };
     let is_unwanted = stored.field.item.is_some() && !earlier.as_ref().is_some_and(is_wanted);
     if is_unwanted || wait::is_replaced_since(&stored.field.model, stored.at) {
         return backup.delete();
@@ -345,12 +350,12 @@ fn ask_before_leaving() {
     let uploads = signal();
     let has_upload = memo(move || {
         let uploads = uploads.read();
-        uploads.iter().any(Upload::is_alive)
+        uploads.iter().any(may_be_lost)
     });
     let would_lose = || {
         let uploads = signal();
         let uploads = uploads.read_untracked();
-        let mut alive = uploads.iter().filter(|upload| upload.is_alive());
+        let mut alive = uploads.iter().filter(|upload| may_be_lost(upload));
         alive.any(|upload| {
             let backup = backup_of(upload.id);
             let is_stored = backup.is_some_and(|backup| backup.is_stored());
@@ -362,6 +367,14 @@ fn ask_before_leaving() {
         let is_asking = has_upload.get();
         listener.set_value(is_asking.then(|| lifecycle::ask_before_leaving(would_lose)));
     });
+}
+
+/// Whether closing the page may lose the upload. The URL of a finished one of a table is stored with its row.
+fn may_be_lost(upload: &Upload) -> bool {
+    match upload.key.row {
+        Some(_) => upload.state.is_running(),
+        None => upload.is_alive(),
+    }
 }
 
 /// Removes the uploads to a service, here and in storage, when the user signs out there or enters another User ID.

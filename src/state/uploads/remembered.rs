@@ -7,6 +7,7 @@ use atelier_studio::form::upload::LocalFile;
 use atelier_studio::form::upload::remembered::{RememberedFile, RememberedFiles};
 
 use crate::browser::local::LocalStore;
+use crate::runner::uploaded_files;
 
 const KEY: &str = "atelier.uploaded-files";
 
@@ -47,6 +48,15 @@ pub fn remember(service: &str, file: &LocalFile, uploaded: &Uploaded) {
 /// Returns the file at a URL.
 pub fn find(url: &str) -> Option<RememberedFile> {
     with_all(|files| files.find(url).cloned())
+}
+
+/// Makes the names of the files known for the lineage of new tasks.
+pub fn announce() {
+    with_all(|files| {
+        for file in files.iter() {
+            uploaded_files::remember(&file.uploaded.url, &file.name);
+        }
+    });
 }
 
 /// Forgets the files at a service.

@@ -84,12 +84,13 @@ pub(super) async fn prepare(all: Contexts, id: u32) -> Result<Option<Blob>, Stri
 
 async fn attempts(all: Contexts, id: u32) {
     let is_of_table = of_id(id).is_some_and(|upload| upload.key.row.is_some());
-    let _slot = match is_of_table {
-        true => Some(slot().await),
-        false => None,
-    };
     let mut failures = 0;
     while ready(all, id).await.is_some() {
+        // Held only while the file is sent: other files must not wait for an account or for the next attempt.
+        let slot = match is_of_table {
+            true => Some(slot().await),
+            false => None,
+        };
         let file = match fit(all, id).await {
             Ok(()) => prepare(all, id).await,
             Err(message) => Err(message),
@@ -110,6 +111,7 @@ async fn attempts(all: Contexts, id: u32) {
             continue;
         };
         let state = attempt(all, id, &file, credentials, failures + 1).await;
+        drop(slot);
         let Some(UploadState::RetryingAt { at, .. }) = state else {
             return;
         };

@@ -7,6 +7,7 @@ use atelier_engine::Millis;
 use atelier_studio::form::media_list::MediaList;
 use atelier_studio::form::upload::acceptance::Support;
 use atelier_studio::form::upload::pending::{is_delivery, is_same_list};
+use leptos::prelude::*;
 
 use super::{STORE, remove_of_form, support};
 use crate::browser::clock;
@@ -15,6 +16,8 @@ use crate::state::catalog::Load;
 use crate::state::contexts::Contexts;
 
 thread_local! {
+    /// Whether a batch follows which files get into the single form.
+    static FOLLOWED: ArcRwSignal<bool> = ArcRwSignal::new(false);
     /// The ids of the uploads that the page started by itself.
     static AUTOMATIC: RefCell<Vec<u32>> = const { RefCell::new(Vec::new()) };
     /// The models whose forms were filled with other values, and when.
@@ -37,6 +40,21 @@ pub struct Moment(usize);
 /// Returns the present moment.
 pub fn moment() -> Moment {
     Moment(STORE.with_borrow(|store| store.delivered.len()))
+}
+
+fn followed() -> ArcRwSignal<bool> {
+    FOLLOWED.with(Clone::clone)
+}
+
+/// Says that a batch follows which files get into the single form, until the current owner is disposed.
+pub fn follow_deliveries() {
+    followed().set(true);
+    on_cleanup(|| followed().set(false));
+}
+
+/// Returns whether a batch follows which files get into the single form; tracked.
+pub fn are_deliveries_followed() -> bool {
+    followed().get()
 }
 
 /// Records that the page has put a URL into a field that was not uploaded, such as the data of an output.

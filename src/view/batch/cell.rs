@@ -72,10 +72,9 @@ impl Cell {
         };
         event.prevent_default();
         let composer = self.composer;
-        let base = composer.single_form.get_untracked();
         let mut pasted = None;
-        composer.change(|table, schema| {
-            pasted = Some(table.paste(self.row, &self.columns, &range, &base, schema)?);
+        composer.change_with_form(|table, form, schema| {
+            pasted = Some(table.paste(self.row, &self.columns, &range, form, schema)?);
             Ok(())
         });
         if let Some(pasted) = pasted {

@@ -9,6 +9,7 @@ use atelier_studio::compose::panel_state::PanelState;
 use atelier_studio::compose::plan::Plan;
 use atelier_studio::compose::sweep::WrittenSweep;
 use atelier_studio::compose::table::{BadRow, QueuedPlaces, Table, ToSend};
+use atelier_studio::form::upload::pending::RESTORING;
 use atelier_studio::history::manifest::Manifest;
 use atelier_studio::text::plural::counted;
 use gloo_timers::callback::Timeout;
@@ -17,8 +18,9 @@ use leptos::prelude::*;
 use super::dropped_files::DroppedFiles;
 use super::undo_offer::UndoOffer;
 use crate::reactive::boxed::{effect, memo, when};
-use crate::state::contexts::contexts;
+use crate::state::contexts::{Contexts, contexts};
 use crate::state::tables::ModelTable;
+use crate::state::uploads;
 use crate::view::parts::double_click_guard::DoubleClickGuard;
 use crate::view::parts::status_note::StatusNote;
 
@@ -74,6 +76,7 @@ pub struct Composer {
     pub edited_sweep: RwSignal<Option<WrittenSweep>>,
     /// The number of times that the panels were rebuilt. Each change rebuilds them with the content of `next_panel_state`.
     pub panel_builds: RwSignal<usize>,
+    all: StoredValue<Contexts>,
     /// The draft in the single form.
     pub single_form: RwSignal<Draft>,
     /// The message if the last addition failed.
@@ -122,7 +125,8 @@ impl Composer {
             Some(_) => FillMethod::Sweep,
             None => FillMethod::available(&schema)[0],
         };
-        let runner = contexts().runner;
+        let all = contexts();
+        let runner = all.runner;
         let has_unsent = table.with_untracked(|table| table.unsent() > 0);
         let this = Self {
             way: RwSignal::new(method),
@@ -131,6 +135,7 @@ impl Composer {
             table: RwSignal::from(table).into(),
             edited_sweep: RwSignal::new(edited_sweep),
             panel_builds: RwSignal::new(0),
+            all: StoredValue::new(all),
             single_form,
             refused: RwSignal::new(None),
             offered: RwSignal::new(None),
@@ -210,6 +215,28 @@ impl Composer {
         let is_done = result.is_ok();
         self.refused.set(result.err());
         is_done
+    }
+
+    /// Like [`Composer::change`], for new rows that are copies of the single form. Refuses while files of the form are being
+    /// uploaded, which the rows would lack.
+    pub fn change_with_form(
+        self,
+        change: impl FnOnce(&mut Table, &Draft, &Schema) -> Result<(), String>,
+    ) -> bool {
+        if let Some(refusal) = self.unfinished_form() {
+            self.refused.set(Some(refusal));
+            return false;
+        }
+        let form = self.single_form.get_untracked();
+        self.change(|table, schema| change(table, &form, schema))
+    }
+
+    /// Returns why no copies can be made of the single form at present.
+    pub fn unfinished_form(self) -> Option<String> {
+        if untrack(uploads::is_restoring) {
+            return Some(RESTORING.to_owned());
+        }
+        uploads::refusal_of_batch(self.all.get_value(), &self.schema().model)
     }
 
     /// Whether nothing is left to send and no message needs an answer; not tracked.

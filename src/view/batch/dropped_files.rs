@@ -175,11 +175,12 @@ fn accept_medium(
         return message;
     }
     drop(table);
+    let unfinished = composer.unfinished_form();
     match columns.as_slice() {
-        [column] => add_rows(composer, all, media, column, files),
+        [column] if unfinished.is_none() => add_rows(composer, all, media, column, files),
         _ => {
             ask(files, false);
-            String::new()
+            unfinished.unwrap_or_default()
         }
     }
 }
@@ -193,9 +194,8 @@ fn add_rows(
     files: Vec<ChosenFile>,
 ) -> String {
     let references: Vec<FileReference> = files.iter().map(files::reference).collect();
-    let base = composer.single_form.get_untracked();
-    let is_added =
-        composer.change(|table, schema| table.add_files(&base, column, &references, schema));
+    let is_added = composer
+        .change_with_form(|table, form, schema| table.add_files(form, column, &references, schema));
     if !is_added {
         return String::new();
     }
@@ -289,6 +289,9 @@ pub fn note(composer: Composer) -> AnyView {
         focus::when_lost(focus_on_items);
     };
     let answer = move |media: Media, column: &str| {
+        if let Some(message) = composer.unfinished_form() {
+            return this.message.set(message);
+        }
         let files = this.asked.try_update_value(std::mem::take);
         let message = add_rows(composer, all, media, column, files.unwrap_or_default());
         this.message.set(message);

@@ -1,11 +1,26 @@
-//! Gives the files of the single form whose uploads end while the batch is shown to the rows that were copied from the form
-//! before. Otherwise these rows would be sent without the files.
+//! Gives the files of the single form whose uploads end later to the rows of lines that were copied from the form before.
+//! Otherwise these rows would be sent without the files.
 
-use atelier_contract::Draft;
+use std::cell::RefCell;
+
+use atelier_contract::{Draft, ModelId};
 use leptos::prelude::*;
 
 use super::composer::Composer;
 use crate::reactive::boxed::effect;
+use crate::state::contexts::contexts;
+use crate::state::uploads;
+
+/// The form of a model when its batch was left, and the parameters whose uploads had not ended.
+struct Left {
+    model: ModelId,
+    form: Draft,
+    parameters: Vec<String>,
+}
+
+thread_local! {
+    static LEFT: RefCell<Vec<Left>> = const { RefCell::new(Vec::new()) };
+}
 
 pub fn follow(composer: Composer) {
     let schema = composer.schema();
@@ -20,6 +35,16 @@ pub fn follow(composer: Composer) {
         return;
     }
     let mut before = composer.single_form.get_untracked();
+    if let Some(left) = take_left(&schema.model) {
+        for name in left.parameters {
+            match left.form.get(&name).cloned() {
+                Some(entry) => before.set(name, entry),
+                None => before.reset(&name),
+            }
+        }
+    }
+    keep_when_left(schema.model.clone(), composer.single_form);
+    uploads::follow_deliveries();
     effect(move || {
         let now = composer.single_form.get();
         let earlier = std::mem::replace(&mut before, now.clone());
@@ -28,6 +53,32 @@ pub fn follow(composer: Composer) {
                 replace(composer, name, &earlier, &now);
             }
         });
+    });
+}
+
+fn take_left(model: &ModelId) -> Option<Left> {
+    LEFT.with_borrow_mut(|all| {
+        let at = all.iter().position(|left| left.model == *model)?;
+        Some(all.swap_remove(at))
+    })
+}
+
+/// Remembers the form when the batch is left during an upload: the fields of the form will get the file.
+fn keep_when_left(model: ModelId, single_form: RwSignal<Draft>) {
+    let session = contexts().session;
+    on_cleanup(move || {
+        let address = session.settings_untracked().address;
+        let parameters = uploads::parameters_in_progress(address.as_str(), &model);
+        let form = single_form.try_get_untracked();
+        if let Some(form) = form.filter(|_| !parameters.is_empty()) {
+            LEFT.with_borrow_mut(|all| {
+                all.push(Left {
+                    model,
+                    form,
+                    parameters,
+                })
+            });
+        }
     });
 }
 

@@ -114,8 +114,7 @@ pub fn table_editor(composer: Composer) -> AnyView {
         focus::when_lost(focus_on_items);
     };
     let add = move |_| {
-        let draft = composer.single_form.get_untracked();
-        composer.change(|table, schema| table.add_row(draft, schema));
+        composer.change_with_form(|table, form, schema| table.add_row(form.clone(), schema));
     };
     view! {
         {keeping(composer)}

@@ -19,7 +19,7 @@ use super::media_list::ListField;
 use super::output_input::Output;
 use super::own_file::MediaField;
 use crate::browser::{clock, dates};
-use crate::reactive::boxed::{dynamic, effect, handler, memo, text, when};
+use crate::reactive::boxed::{dynamic, handler, memo, text, when};
 use crate::runner::Runner;
 use crate::state::contexts::contexts;
 use crate::state::gallery::Gallery;
@@ -70,19 +70,10 @@ pub fn button(of: MediaField, is_disabled: Signal<bool>) -> AnyView {
 
 #[component]
 pub fn GalleryPicker() -> impl IntoView {
-    let navigation = contexts().navigation;
     let element = NodeRef::<Dialog>::new();
     let field = open_field();
     let is_open = when(is_open);
     dialog::follow(element, is_open);
-    let route = memo(move || navigation.route());
-    effect(move || {
-        route.track();
-        // The form of the field is gone.
-        if untrack(|| is_open.get()) {
-            close();
-        }
-    });
     let contents = move || match field.get_untracked() {
         Some(of) => contents(of),
         None => ().into_any(),

@@ -19,7 +19,9 @@ pub fn follow(model: ModelId, shown: ShownSchema, draft: RwSignal<Draft>, mode: 
     let session = all.session;
     uploads::adopt_for(all, &model);
     effect(move || {
-        if mode.get() == Mode::One {
+        // Rows that were copied from the form before must get the files as well.
+        let is_early = mode.get() == Mode::Batch && !uploads::are_deliveries_followed();
+        if mode.get() == Mode::One || is_early {
             return;
         }
         let address = session.settings().address;

@@ -12,6 +12,8 @@ use atelier_studio::form::upload::pending::{
 use atelier_studio::form::upload::state::UploadState;
 use leptos::html::Form;
 use leptos::prelude::*;
+use wasm_bindgen::JsCast;
+use web_sys::HtmlInputElement;
 
 use crate::browser::frame::after_frame;
 use crate::browser::local::LocalStore;
@@ -234,7 +236,9 @@ impl UploadWait {
                 Pending::Wait(ids, _) if waited != Some(&ids) => self.wait.set(Wait::Uploads(ids)),
                 Pending::Wait(..) => {}
                 Pending::Stop(message) => self.stop(message),
-                Pending::Submit if self.has_changed(waited) => self.stop(CHANGED.to_owned()),
+                Pending::Submit if self.has_changed(waited) || has_typed_address() => {
+                    self.stop(CHANGED.to_owned());
+                }
                 Pending::Submit => {
                     self.wait.set(Wait::Nothing);
                     press::forget();
@@ -344,4 +348,18 @@ impl UploadWait {
         }
         .into_any()
     }
+}
+
+/// Whether the user has typed an address for a list, which is not part of it yet. When Generate was pressed, there was none.
+fn has_typed_address() -> bool {
+    let fields = document().get_elements_by_class_name("media-address");
+    let fields = (0..fields.length()).filter_map(|at| fields.item(at));
+    let mut inputs = fields.filter_map(|field| {
+        let input = field.query_selector("input").ok().flatten()?;
+        input.dyn_into().ok()
+    });
+    inputs.any(|input: HtmlInputElement| {
+        let is_hidden = input.closest("[hidden]").is_ok_and(|it| it.is_some());
+        !is_hidden && !input.value().trim().is_empty()
+    })
 }

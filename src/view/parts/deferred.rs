@@ -35,7 +35,7 @@ fn missing(state: State, act: Box<dyn Fn()>) -> AnyView {
         ),
         State::Missing(Some(MissingReason::Newer)) => (
             "Atelier has been updated.",
-            "This page needs the update, but reloading has not loaded it yet. Your input is kept.",
+            "Reload the page to get the update. Your input is kept, except secrets.",
             "Reload",
         ),
         State::Missing(Some(MissingReason::Network)) => (

@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use crate::reactive::boxed::{dynamic, when};
+use crate::reactive::boxed::{dynamic, effect, memo, when};
 use crate::state::contexts::{contexts, more_pages};
 use crate::state::{masks, picture_edits};
 use crate::view::form::gallery_picker;
@@ -31,6 +31,14 @@ fn more() -> AnyView {
         when(|| masks::is_open() || picture_edits::is_open() || gallery_picker::is_open());
     // When the dialogs are loaded, a placeholder has the focus.
     focus_return::follow(is_of_field);
+    let route = memo(move || navigation.route());
+    effect(move || {
+        route.track();
+        // The form of the field is gone.
+        if untrack(gallery_picker::is_open) {
+            gallery_picker::close();
+        }
+    });
     let is_requested = when(move || is_of_field.get() || is_requested(navigation));
     let close = move || {
         close_requested(navigation);

@@ -248,10 +248,23 @@ thread_local! {
     static REMOVALS: RefCell<Presses> = RefCell::default();
 }
 
+/// Whether this is the second click of a double click on Cancel, which would press Hide: it takes the place of Cancel.
+fn is_second_click(action: Action) -> bool {
+    const CANCEL: &str = "Cancel";
+    REMOVALS.with_borrow_mut(|presses| match action {
+        Action::CancelAtService => {
+            presses.counts(CANCEL, press::at());
+            false
+        }
+        Action::StopWatching => presses.remaining(CANCEL, press::at()) > 0,
+        _ => false,
+    })
+}
+
 /// Performs an action on a task. Opens the list of tasks if the action removes the task whose page is open.
 pub fn perform(all: Contexts, task: &TaskKey, action: Action) {
     let counts = || REMOVALS.with_borrow_mut(|presses| presses.counts("Remove", press::at()));
-    if action == Action::Remove && !counts() {
+    if action == Action::Remove && !counts() || is_second_click(action) {
         return;
     }
     let on_its_page = untrack(|| all.navigation.route()) == Route::Task(task.clone());

@@ -117,7 +117,12 @@ impl Engine {
         let task = &tracked.task;
         match task.state.phase() {
             _ if task.account != self.account => None,
-            Phase::Running if tracked.next_cancel().is_some_and(|at| at <= now) => {
+            // A task that is not followed needs no other call, so that it is canceled a little early.
+            Phase::Running
+                if tracked
+                    .next_cancel()
+                    .is_some_and(|at| at <= now || !task.watching) =>
+            {
                 Some(CallKind::Cancel)
             }
             Phase::Running if task.watching => Some(match tracked.early_fetch {

@@ -284,6 +284,11 @@ fn the_rest_of_a_batch_is_all_items_that_have_not_ended() {
     refused.cancel = serde_json::from_value(json!({"since": 1, "refusal": "no"})).unwrap();
     let mut taken_back = task("g", 6, 1, queued());
     taken_back.taken_back = true;
+    let mut repeated = task("h", 7, 1, json!({"state": "submitting"}));
+    let error = atelier_contract::ApiError::Network {
+        detail: String::new(),
+    };
+    repeated.poll_error = Some(atelier_engine::PollError { since: 1, error });
     let tasks = [
         task("a", 0, 1, ready()),
         task("b", 1, 1, queued()),
@@ -292,13 +297,14 @@ fn the_rest_of_a_batch_is_all_items_that_have_not_ended() {
         canceling,
         refused,
         taken_back,
+        repeated,
     ];
-    let batch = batch(7);
+    let batch = batch(8);
     let items = batch.items(&tasks);
     let rest: Vec<&str> = items
         .to_cancel()
         .iter()
         .map(|it| it.key.0.as_str())
         .collect();
-    assert_eq!(rest, ["b", "c", "d", "f"]);
+    assert_eq!(rest, ["b", "c", "d", "f", "h"]);
 }

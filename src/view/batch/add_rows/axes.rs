@@ -300,7 +300,7 @@ impl Axes {
     pub fn add(self, place: Placement) {
         self.duplicates.set(None);
         let base = untrack(|| self.base());
-        let is_done = self.composer.change(|table, schema| {
+        let is_done = self.composer.change_with_form(|table, _, schema| {
             let (axes, combine) = untrack(|| (self.parse(), self.combine()));
             table.insert_sweep(place, &base, &axes?, combine, schema)
         });
@@ -325,8 +325,9 @@ impl Axes {
     /// Adds `new`, the items that the table does not have yet.
     pub fn add_new(self, new: &[Draft]) {
         self.duplicates.set(None);
-        let add = |table: &mut Table, schema: &Schema| table.append(new.to_vec(), schema);
-        self.is_added.set(self.composer.change(add));
+        let add =
+            |table: &mut Table, _: &Draft, schema: &Schema| table.append(new.to_vec(), schema);
+        self.is_added.set(self.composer.change_with_form(add));
         untrack(|| self.update_added(false));
         focus::when_lost(focus_on_items);
     }

@@ -46,6 +46,7 @@ impl AxisFiles {
             table: StoredValue::new_local(table),
             all: StoredValue::new_local(all),
         };
+        on_cleanup(move || this.end());
         effect(move || {
             let files = this.files.read();
             let Some(first) = files.first() else {
@@ -70,6 +71,26 @@ impl AxisFiles {
             });
         });
         this
+    }
+
+    /// Ends the uploads when the panel is closed, and says so: a sweep without these files has fewer items.
+    fn end(self) {
+        let left = self.files.try_get_untracked().unwrap_or_default();
+        if left.is_empty() {
+            return;
+        }
+        for upload in left
+            .iter()
+            .filter_map(|file| untrack(|| uploads::of_row(&file.file.key)))
+        {
+            uploads::remove(upload.id);
+        }
+        if let Some(all) = self.all.try_get_value() {
+            let files = counted(left.len(), "file");
+            all.notices.say(format!(
+                "The upload of {files} for the sweep ended when its panel was closed. Add the pictures again."
+            ));
+        }
     }
 
     /// Returns why Generate is blocked; `None` if all files are among the values. Tracked.

@@ -14,6 +14,7 @@ use crate::auth;
 use crate::failure::Failure;
 use crate::idempotency::{Key, TTL_SECONDS, fingerprint};
 use crate::openai_images::Order;
+use crate::openai_images::refusals::{CLIENT_TTL, TTL};
 use crate::state::App;
 use crate::store::now_ms;
 
@@ -80,7 +81,7 @@ pub fn remember_refusal(app: &App, headers: &HeaderMap, failure: &Failure) {
         && let Ok(token) = auth::bearer(headers, app.token.as_deref())
     {
         let client = client(token);
-        app.openai_refusals.add(&client, Instant::now());
+        app.openai_refusals.add(&client, Instant::now(), CLIENT_TTL);
     }
 }
 
@@ -94,7 +95,7 @@ pub fn remember_refusal_of(
 ) {
     if retries(&call.headers) == Some(0) && is_repeated(failure) {
         let content = content(app, call, model, order);
-        app.openai_refusals.add(&content, Instant::now());
+        app.openai_refusals.add(&content, Instant::now(), TTL);
     }
 }
 
@@ -148,11 +149,12 @@ impl Request<'_> {
             return Ok(self.submit_all(Some(&base))?.ids);
         }
         let submitted = self.submit_next();
-        if let Err(failure) = &submitted
-            && is_repeated(failure)
-        {
-            let content = content(self.app, self.call, self.model, self.order);
-            self.app.openai_refusals.add(&content, Instant::now());
+        let content = content(self.app, self.call, self.model, self.order);
+        let refusals = &self.app.openai_refusals;
+        match &submitted {
+            Ok(_) if !is_repeat => refusals.forget(&content),
+            Err(failure) if is_repeated(failure) => refusals.add(&content, Instant::now(), TTL),
+            _ => {}
         }
         submitted
     }

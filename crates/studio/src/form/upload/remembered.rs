@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::LocalFile;
 
 /// The maximum number of files, and the maximum length of a URL.
-const MAX_FILES: usize = 100;
+const MAX_FILES: usize = 500;
 const MAX_URL: usize = 2_000;
 
 /// A file that was uploaded. Names and types must not change.
@@ -35,6 +35,11 @@ impl RememberedFile {
 pub struct RememberedFiles(Vec<RememberedFile>);
 
 impl RememberedFiles {
+    /// Returns the files, oldest first.
+    pub fn iter(&self) -> impl Iterator<Item = &RememberedFile> {
+        self.0.iter()
+    }
+
     /// Reads stored files. Unreadable ones are left out.
     pub fn from_text(text: &str) -> Self {
         let files: Option<Vec<serde_json::Value>> = json::read(text).and_then(json::decode);
