@@ -4,6 +4,7 @@ use atelier_contract::Media;
 use atelier_studio::compose::table::files::FileReference;
 use atelier_studio::form::upload::acceptance;
 use atelier_studio::form::upload::state::{UploadState, percent, wait_text};
+use icondata_lu::{LuFolderOpen, LuRotateCcw, LuX};
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 use web_sys::HtmlInputElement;
@@ -15,6 +16,7 @@ use crate::state::contexts::contexts;
 use crate::state::tables::files;
 use crate::state::uploads;
 use crate::view::parts::focus;
+use crate::view::parts::glyph::Glyph;
 
 /// The name of the file and the progress of its upload. A failed upload can be tried again, or another file be chosen.
 /// `label`: that of the cell. `number`: that of the row.
@@ -105,16 +107,17 @@ pub fn file_cell(
                 ></progress>
                 <span class="file-state" title=words prop:textContent=words></span>
                 <button
-                    class="button small"
+                    class="icon-button"
                     type="button"
                     aria-label=format!("Try again, row {number}")
+                    title="Try again"
                     hidden=when(move || !can_retry.get())
                     on:click=handler(retry)
                 >
-                    "Try again"
+                    <Glyph icon=LuRotateCcw />
                 </button>
-                <label class="button small file" hidden=is_running>
-                    "Choose file"
+                <label class="icon-button file" title="Choose file" hidden=is_running>
+                    <Glyph icon=LuFolderOpen />
                     <input
                         type="file"
                         aria-label=format!("Choose file, row {number}")
@@ -123,12 +126,13 @@ pub fn file_cell(
                     />
                 </label>
                 <button
-                    class="button small"
+                    class="icon-button"
                     type="button"
                     aria-label=format!("Remove the file, row {number}")
+                    title="Remove the file"
                     on:click=handler(remove)
                 >
-                    "Remove"
+                    <Glyph icon=LuX />
                 </button>
             </span>
         </div>
