@@ -76,7 +76,8 @@ pub struct Composer {
     pub edited_sweep: RwSignal<Option<WrittenSweep>>,
     /// The number of times that the panels were rebuilt. Each change rebuilds them with the content of `next_panel_state`.
     pub panel_builds: RwSignal<usize>,
-    all: StoredValue<Contexts>,
+    /// Also for handlers without an owner, such as those after a wait.
+    pub all: StoredValue<Contexts>,
     /// The draft in the single form.
     pub single_form: RwSignal<Draft>,
     /// The message if the last addition failed.

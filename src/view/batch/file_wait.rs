@@ -63,7 +63,7 @@ impl RowsWait {
         let Some(rows) = rows else {
             return false;
         };
-        let account = untrack(|| contexts().session.account());
+        let account = untrack(|| self.composer.all.get_value().session.account());
         self.composer.answer.clear();
         self.resume.set_value(Some(resume));
         self.pressed.set(Some(Pressed { rows, account }));

@@ -70,7 +70,7 @@ pub fn follow(composer: Composer) {
 
 /// Returns why the items can't be sent, if the service has lost one of their files.
 pub fn refusal(composer: Composer) -> Option<String> {
-    let all = contexts();
+    let all = composer.all.get_value();
     let own = addresses(&items(composer));
     let own = own.into_iter().filter(|url| uploads::is_own(all, url));
     let lost = own.filter(|url| uploads::is_lost(url)).min()?;

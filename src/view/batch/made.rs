@@ -81,7 +81,7 @@ pub fn duplicate_rows(composer: Composer) -> Vec<DuplicateRow> {
 
 /// Returns the drafts that have results already; not tracked.
 fn find_made(composer: Composer, drafts: &[&Draft]) -> Vec<Duplicate> {
-    let all = contexts();
+    let all = composer.all.get_value();
     let (schema, account) = (composer.schema(), untrack(|| all.session.account()));
     all.runner
         .with_tasks(|tasks| find_duplicates(drafts, &schema, &account, tasks))
