@@ -50,8 +50,10 @@ pub fn controls(
     });
     view! {
         <div class="row run-controls">
-            {sending(has_table, batch.key.clone(), summary)} {cancel_rest(batch.clone(), answer)}
+            {sending(has_table, batch.key.clone(), summary)}
             {retry(summary, answer)}
+            // After Retry: the second click of a double click on Retry must not cancel what the first has sent.
+            {cancel_rest(batch.clone(), answer)}
             {unconfirmed(summary, answer)}
             {composer.map(|composer| put_back(composer, batch.clone(), summary))}
             {explore(batch.clone(), has_failed)}

@@ -4,12 +4,12 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
 use crate::studio::{Studio, TIMEOUT};
-use atelier_end_to_end::Result;
 use atelier_end_to_end::fault::{Fault, Rule};
 use atelier_end_to_end::find::{by, starting};
 use atelier_end_to_end::story::drive;
 use atelier_end_to_end::studio as start;
 use atelier_end_to_end::wait::{wait_for_match, wait_for_value};
+use atelier_end_to_end::{Result, site};
 use serde_json::{Value, json};
 
 const MODELS: &str = r#"
@@ -48,14 +48,14 @@ pub(crate) const CHOOSE: &str = "
     input.dispatchEvent(new Event('change', { bubbles: true }));
 ";
 
-/// Stores a completed task of another service, whose output is a picture of 192 × 192 px.
+/// Stores a completed task of another service, whose output is a picture of 192 × 192 px at the path PICTURE.
 const STORE: &str = "
     const model = { category: 'image', subcategory: 'tessera' };
     const task = {
         key: 'made', account: { address: 'https://other.example', uid: 'me' }, model, model_name: 'Tessera',
         input: { model, values: { prompt: 'a stored lake' } },
         created: 1700000000000, finished: 1700000005000, watching: true,
-        state: { state: 'ready', id: 't', outputs: [`${location.origin}/icon-192.png`] },
+        state: { state: 'ready', id: 't', outputs: [`${location.origin}PICTURE`] },
     };
     await new Promise((done, failed) => {
         const opened = indexedDB.open('atelier');
@@ -378,7 +378,9 @@ async fn an_output_of_another_service_is_uploaded_before_its_mask_is_drawn() {
         let browser = studio.browser;
         browser.open(&studio.address("/gallery")).await?;
         browser.wait_for_text("No outputs yet.", TIMEOUT).await?;
-        studio.run_script(STORE).await?;
+        let picture = site::file("icon-192", ".png")?;
+        let store = STORE.replace("PICTURE", &picture);
+        studio.run_script(&store).await?;
         browser.open(&studio.address("/gallery")).await?;
         browser
             .press(&starting("button", "Image: a stored lake"))
