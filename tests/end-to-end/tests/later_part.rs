@@ -146,6 +146,10 @@ async fn dialog_shows_error_until_its_wasm_can_be_fetched() {
             browser.open(&proxy.address()).await?;
             browser.press(&starting("button", "Go to…")).await?;
             let opening = by("dialog", "Opening");
+            // While both parts are loading, each has a dialog, one after the other.
+            browser
+                .wait_for_text("This page could not be opened.", TIMEOUT)
+                .await?;
             let dialog = browser.find(&opening).await?;
             browser.find(&any("alert").within(&dialog)).await?;
             browser
