@@ -79,7 +79,12 @@ fn is_mask_word(word: &str) -> bool {
 
 fn is_described_as_mask(description: &str) -> bool {
     // `Input image. Mask areas are changed` describes the image.
-    let clause = description.split(['.', ',', ';', ':', '(', '\n']).next();
+    let is_about = |clause: &&str| {
+        let mut words = words(clause).into_iter();
+        words.any(|word| !matches!(word.as_str(), "optional" | "required"))
+    };
+    let mut clauses = description.split(['.', ',', ';', ':', '(', ')', '\n']);
+    let clause = clauses.find(is_about);
     let mut previous = String::new();
     for word in words(clause.unwrap_or_default())
         .into_iter()
@@ -169,6 +174,8 @@ mod tests {
         for description in [
             "Mask of the areas",
             "Black and white mask of the areas to change",
+            "(Optional) mask of the area",
+            "Optional: mask of the area",
         ] {
             assert_eq!(text("second_image", description), MASK, "{description}");
         }
