@@ -1,5 +1,5 @@
-//! Remembers the requests whose first attempt was refused, so that the repetition of such a request is not taken for one
-//! of an earlier request with the same content.
+//! Remembers refused attempts of requests, so that the repetition of such a request is not taken for one of an earlier
+//! request with the same content.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -15,48 +15,53 @@ pub const CLIENT_TTL: Duration = Duration::from_secs(75);
 /// The maximum number of remembered refusals.
 const MAX: usize = 4096;
 
-/// When the refusals of first attempts expire whose requests have not been accepted since, by request.
+/// When the refusals expire whose requests have not been repeated since, by request and number of earlier attempts.
 #[derive(Debug, Default)]
-pub struct Refusals(Mutex<HashMap<String, Vec<Instant>>>);
+pub struct Refusals(Mutex<HashMap<(String, u32), Vec<Instant>>>);
 
 impl Refusals {
-    /// Adds a refused first attempt. `request` identifies the requests with the same content, or all requests of a client if
-    /// the content is unknown. `ttl`: [`TTL`] or [`CLIENT_TTL`].
-    pub fn add(&self, request: &str, now: Instant, ttl: Duration) {
+    /// Adds an attempt that was refused before it was known whether an earlier one was accepted: only if it is the first,
+    /// or if the attempt before it was refused.
+    pub fn continue_with(&self, request: &str, attempt: u32, now: Instant, ttl: Duration) {
+        if attempt == 0 || self.take_before(request, attempt, now) {
+            self.add(request, attempt, now, ttl);
+        }
+    }
+
+    /// Adds a refused attempt. `request` identifies the requests with the same
+    /// content, or all requests of a client if the content is unknown. `attempt`: the number of earlier attempts. `ttl`:
+    /// [`TTL`] or [`CLIENT_TTL`].
+    pub fn add(&self, request: &str, attempt: u32, now: Instant, ttl: Duration) {
         let mut refusals = self.lock();
         refusals.retain(|_, times| {
             times.retain(|expiry| *expiry > now);
             !times.is_empty()
         });
         if refusals.values().map(Vec::len).sum::<usize>() < MAX {
-            refusals
-                .entry(request.to_owned())
-                .or_default()
-                .push(now + ttl);
+            let times = refusals.entry((request.to_owned(), attempt)).or_default();
+            times.push(now + ttl);
         }
     }
 
-    /// Removes one refused attempt. Returns whether there was one.
-    pub fn take(&self, request: &str, now: Instant) -> bool {
+    /// Removes a refusal of the attempt before this one. Returns whether there was one.
+    pub fn take_before(&self, request: &str, attempt: u32, now: Instant) -> bool {
+        let Some(before) = attempt.checked_sub(1) else {
+            return false;
+        };
+        let key = (request.to_owned(), before);
         let mut refusals = self.lock();
-        let Some(times) = refusals.get_mut(request) else {
+        let Some(times) = refusals.get_mut(&key) else {
             return false;
         };
         times.retain(|expiry| *expiry > now);
         let is_found = times.pop().is_some();
         if times.is_empty() {
-            refusals.remove(request);
+            refusals.remove(&key);
         }
         is_found
     }
 
-    /// Forgets the refusals of a request, because its next first attempt was accepted. They belong to requests that their
-    /// clients have given up.
-    pub fn forget(&self, request: &str) {
-        self.lock().remove(request);
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, Vec<Instant>>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<(String, u32), Vec<Instant>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -69,30 +74,34 @@ mod tests {
     fn each_refusal_is_taken_once_and_expires() {
         let refusals = Refusals::default();
         let now = Instant::now();
-        refusals.add("a", now, TTL);
-        refusals.add("a", now, TTL);
-        assert!(!refusals.take("b", now));
-        assert!(refusals.take("a", now));
-        assert!(refusals.take("a", now));
-        assert!(!refusals.take("a", now));
-        refusals.add("a", now, TTL);
-        assert!(!refusals.take("a", now + TTL));
+        refusals.add("a", 0, now, TTL);
+        refusals.add("a", 0, now, TTL);
+        assert!(!refusals.take_before("b", 1, now));
+        assert!(refusals.take_before("a", 1, now));
+        assert!(refusals.take_before("a", 1, now));
+        assert!(!refusals.take_before("a", 1, now));
+        refusals.add("a", 0, now, TTL);
+        assert!(!refusals.take_before("a", 1, now + TTL));
         assert!(refusals.lock().is_empty());
-        refusals.add("client", now, CLIENT_TTL);
-        assert!(!refusals.take("client", now + CLIENT_TTL));
+        refusals.add("client", 0, now, CLIENT_TTL);
+        assert!(!refusals.take_before("client", 1, now + CLIENT_TTL));
     }
 
-    /// Guards against a refusal that outlives its request: a repetition of the next request with the same content was paid
-    /// again.
+    /// Guards against the last refusal of a request that its client has given up: the repetition of the next request with
+    /// the same content was paid again.
     #[test]
-    fn refusals_are_forgotten_when_the_request_is_accepted() {
+    fn a_refusal_belongs_to_the_next_attempt_of_its_request() {
         let refusals = Refusals::default();
         let now = Instant::now();
-        refusals.add("a", now, TTL);
-        refusals.add("b", now, TTL);
-        refusals.forget("a");
-        assert!(!refusals.take("a", now));
-        assert!(refusals.take("b", now));
+        for attempt in 0..3 {
+            refusals.continue_with("a", attempt, now, TTL);
+        }
+        assert!(!refusals.take_before("a", 1, now));
+        assert!(!refusals.take_before("a", 2, now));
+        assert_eq!(refusals.lock().len(), 1);
+        // The first attempt may have been accepted.
+        refusals.continue_with("b", 1, now, TTL);
+        assert!(!refusals.take_before("b", 2, now));
     }
 
     #[test]
@@ -100,10 +109,10 @@ mod tests {
         let refusals = Refusals::default();
         let now = Instant::now();
         for n in 0..=MAX {
-            refusals.add(&n.to_string(), now, TTL);
+            refusals.add(&n.to_string(), 0, now, TTL);
         }
-        assert!(!refusals.take(&MAX.to_string(), now));
-        refusals.add("later", now + TTL, TTL);
+        assert!(!refusals.take_before(&MAX.to_string(), 1, now));
+        refusals.add("later", 0, now + TTL, TTL);
         assert_eq!(refusals.lock().len(), 1);
     }
 }

@@ -65,7 +65,7 @@ pub fn submit(
             let base = json!(["key", key.as_str()]);
             Ok(request.submit_all(Some(&base))?.ids)
         }
-        None => request.submit_or_repeat(retries.unwrap_or_default() > 0),
+        None => request.submit_or_repeat(retries.unwrap_or_default()),
     }
 }
 
@@ -74,18 +74,19 @@ fn retries(headers: &HeaderMap) -> Option<u32> {
     headers.get(RETRY_COUNT)?.to_str().ok()?.trim().parse().ok()
 }
 
-/// Remembers a first attempt that was refused before its content was known.
+/// Remembers an attempt of OpenAI's packages that was refused before its content was known.
 pub fn remember_refusal(app: &App, headers: &HeaderMap, failure: &Failure) {
-    if retries(headers) == Some(0)
+    if let Some(attempt) = retries(headers)
         && is_repeated(failure)
         && let Ok(token) = auth::bearer(headers, app.token.as_deref())
     {
         let client = client(token);
-        app.openai_refusals.add(&client, Instant::now(), CLIENT_TTL);
+        let refusals = &app.openai_refusals;
+        refusals.continue_with(&client, attempt, Instant::now(), CLIENT_TTL);
     }
 }
 
-/// Remembers a first attempt that was refused before any of its tasks was submitted.
+/// Remembers an attempt of OpenAI's packages that was refused before any of its tasks was submitted.
 pub fn remember_refusal_of(
     app: &App,
     call: &Call,
@@ -93,9 +94,12 @@ pub fn remember_refusal_of(
     order: &Order,
     failure: &Failure,
 ) {
-    if retries(&call.headers) == Some(0) && is_repeated(failure) {
+    if let Some(attempt) = retries(&call.headers)
+        && is_repeated(failure)
+    {
         let content = content(app, call, model, order);
-        app.openai_refusals.add(&content, Instant::now(), TTL);
+        let refusals = &app.openai_refusals;
+        refusals.continue_with(&content, attempt, Instant::now(), TTL);
     }
 }
 
@@ -143,27 +147,29 @@ struct Request<'a> {
 
 impl Request<'_> {
     /// Submits a request of OpenAI's packages without a key, or finds the tasks of the attempt that it repeats. Requests with
-    /// the same content are numbered. `is_repeat`: whether the package has sent the request before.
-    fn submit_or_repeat(&self, is_repeat: bool) -> Result<Vec<String>, Failure> {
-        if is_repeat && let Some(base) = self.repeated()? {
+    /// the same content are numbered. `attempt`: how often the package has sent the request before.
+    fn submit_or_repeat(&self, attempt: u32) -> Result<Vec<String>, Failure> {
+        if attempt > 0
+            && let Some(base) = self.repeated(attempt)?
+        {
             return Ok(self.submit_all(Some(&base))?.ids);
         }
         let submitted = self.submit_next();
-        let content = content(self.app, self.call, self.model, self.order);
-        let refusals = &self.app.openai_refusals;
-        match &submitted {
-            Ok(_) if !is_repeat => refusals.forget(&content),
-            Err(failure) if is_repeated(failure) => refusals.add(&content, Instant::now(), TTL),
-            _ => {}
+        if let Err(failure) = &submitted
+            && is_repeated(failure)
+        {
+            let content = content(self.app, self.call, self.model, self.order);
+            let refusals = &self.app.openai_refusals;
+            refusals.add(&content, attempt, Instant::now(), TTL);
         }
         submitted
     }
 
     /// Returns the base of the request that this one repeats; `None` if no attempt of this request was accepted.
-    fn repeated(&self) -> Result<Option<Value>, Failure> {
+    fn repeated(&self, attempt: u32) -> Result<Option<Value>, Failure> {
         let content = content(self.app, self.call, self.model, self.order);
         let refusals = &self.app.openai_refusals;
-        if refusals.take(&content, Instant::now()) {
+        if refusals.take_before(&content, attempt, Instant::now()) {
             return Ok(None);
         }
         let base = self.last()?;
@@ -173,7 +179,8 @@ impl Request<'_> {
         {
             return Ok(Some(base.clone()));
         }
-        let is_refused = refusals.take(&client(&self.call.token), Instant::now());
+        let client = client(&self.call.token);
+        let is_refused = refusals.take_before(&client, attempt, Instant::now());
         Ok(base.filter(|_| !is_refused))
     }
 
