@@ -91,6 +91,10 @@ async fn attempts(all: Contexts, id: u32) {
             true => Some(slot().await),
             false => None,
         };
+        // While the file waited for its turn, another one may have met the rate limit.
+        if slot.is_some() && !is_ready(all, id) {
+            continue;
+        }
         let file = match fit(all, id).await {
             Ok(()) => prepare(all, id).await,
             Err(message) => Err(message),
@@ -170,6 +174,17 @@ async fn ready(all: Contexts, id: u32) -> Option<Credentials> {
         apply(id, UploadEvent::RateLimited(until));
         wait_until(until).await;
     }
+}
+
+/// Whether [`ready`] would not wait.
+fn is_ready(all: Contexts, id: u32) -> bool {
+    let has_account = |upload: Upload| {
+        let credentials = untrack(|| credentials_at(all.session, &upload.key.address));
+        credentials.is_some()
+    };
+    lifecycle::is_online()
+        && rate_limited_until(all).is_none()
+        && of_id(id).is_some_and(has_account)
 }
 
 /// Returns the credentials if the service at an address is the present one; tracked.
