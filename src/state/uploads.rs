@@ -171,15 +171,15 @@ pub fn of_form(address: &str, model: &ModelId) -> Vec<FormUpload> {
     uploads.iter().filter(of_form).map(form_upload).collect()
 }
 
-/// Returns the parameters of a model's form whose uploads are running, or whose URLs are not in the form yet; not tracked.
-pub fn parameters_in_progress(address: &str, model: &ModelId) -> Vec<String> {
+/// Returns the ids of the uploads of a model's form whose URLs are not in the form yet, with their parameters; not tracked.
+pub fn in_progress(address: &str, model: &ModelId) -> Vec<(u32, String)> {
     let uploads = signal();
     let uploads = uploads.read_untracked();
     let in_progress = uploads.iter().filter(|upload| {
         upload.key.address == address && upload.is_of_form(model) && upload.is_alive()
     });
     in_progress
-        .map(|upload| upload.key.parameter.clone())
+        .map(|upload| (upload.id, upload.key.parameter.clone()))
         .collect()
 }
 

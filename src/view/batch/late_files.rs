@@ -11,11 +11,12 @@ use crate::reactive::boxed::effect;
 use crate::state::contexts::contexts;
 use crate::state::uploads;
 
-/// The form of a model when its batch was left, and the parameters whose uploads had not ended.
+/// The form of a model when its batch was left, and the uploads whose URLs were not in it yet.
 struct Left {
     model: ModelId,
     form: Draft,
-    parameters: Vec<String>,
+    /// The ids of the uploads, with their parameters.
+    uploads: Vec<(u32, String)>,
 }
 
 thread_local! {
@@ -36,7 +37,13 @@ pub fn follow(composer: Composer) {
     }
     let mut before = composer.single_form.get_untracked();
     if let Some(left) = take_left(&schema.model) {
-        for name in left.parameters {
+        // The user may have chosen another file since, which is not for the batch.
+        let late = left
+            .uploads
+            .into_iter()
+            .filter(|(id, _)| uploads::are_delivered(&[*id], &before));
+        let late: Vec<(u32, String)> = late.collect();
+        for (_, name) in late {
             match left.form.get(&name).cloned() {
                 Some(entry) => before.set(name, entry),
                 None => before.reset(&name),
@@ -68,14 +75,14 @@ fn keep_when_left(model: ModelId, single_form: RwSignal<Draft>) {
     let session = contexts().session;
     on_cleanup(move || {
         let address = session.settings_untracked().address;
-        let parameters = uploads::parameters_in_progress(address.as_str(), &model);
+        let uploads = uploads::in_progress(address.as_str(), &model);
         let form = single_form.try_get_untracked();
-        if let Some(form) = form.filter(|_| !parameters.is_empty()) {
+        if let Some(form) = form.filter(|_| !uploads.is_empty()) {
             LEFT.with_borrow_mut(|all| {
                 all.push(Left {
                     model,
                     form,
-                    parameters,
+                    uploads,
                 })
             });
         }
