@@ -175,12 +175,14 @@ fn accept_medium(
         return message;
     }
     drop(table);
-    let unfinished = composer.unfinished_form();
+    if let Some(message) = composer.unfinished_form() {
+        return message;
+    }
     match columns.as_slice() {
-        [column] if unfinished.is_none() => add_rows(composer, all, media, column, files),
+        [column] => add_rows(composer, all, media, column, files),
         _ => {
             ask(files, false);
-            unfinished.unwrap_or_default()
+            String::new()
         }
     }
 }

@@ -6,7 +6,6 @@ use atelier_engine::recovery::SUPERSEDED_REFUSAL;
 use atelier_studio::compose::panel_items;
 use atelier_studio::compose::table::Table;
 use atelier_studio::form::control;
-use atelier_studio::form::upload::pending::RESTORING;
 use atelier_studio::text::plural::{agreeing, counted};
 use icondata_lu::LuSparkles;
 use leptos::html::{Button, Div};
@@ -24,8 +23,8 @@ use crate::browser::{location, random};
 use crate::reactive::boxed::{after, dynamic, effect, handler, memo, text, when};
 use crate::state::batches::Batches;
 use crate::state::contexts::contexts;
+use crate::state::secrets;
 use crate::state::tables::Sending;
-use crate::state::{secrets, uploads};
 use crate::view::form::{Field, field, secret_fields};
 use crate::view::parts::away::unavailable_note;
 use crate::view::parts::glyph::Glyph;
@@ -47,7 +46,6 @@ pub fn send(
     let all = contexts();
     lost_files::follow(composer);
     let away = unavailable_note(model.clone());
-    let uploading_model = model.clone();
     let plan = memo(move || composer.table.read().plan(&composer.schema()));
     let good = move || plan.read().items;
     let bad = memo(move || composer.table.read().bad().count());
@@ -149,10 +147,7 @@ pub fn send(
                 return;
             }
             // The rows would be sent with the file from before.
-            if untrack(uploads::is_restoring) {
-                return composer.answer.say(RESTORING.to_owned());
-            }
-            if let Some(refusal) = uploads::refusal_of_batch(all, &uploading_model) {
+            if let Some(refusal) = composer.unfinished_form() {
                 return composer.answer.say(refusal);
             }
             if let Some(refusal) = lost_files::refusal(composer) {

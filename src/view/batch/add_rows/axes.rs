@@ -296,11 +296,21 @@ impl Axes {
         panel_items::missing(&self.base(), &axes, &self.schema())
     }
 
+    /// Changes the table. The items copy the single form, unless the sweep is edited again.
+    fn change(self, change: impl FnOnce(&mut Table, &Schema) -> Result<(), String>) -> bool {
+        match self.own_base.with_untracked(Option::is_some) {
+            true => self.composer.change(change),
+            false => self
+                .composer
+                .change_with_form(|table, _, schema| change(table, schema)),
+        }
+    }
+
     /// Puts the items into the table.
     pub fn add(self, place: Placement) {
         self.duplicates.set(None);
         let base = untrack(|| self.base());
-        let is_done = self.composer.change_with_form(|table, _, schema| {
+        let is_done = self.change(|table, schema| {
             let (axes, combine) = untrack(|| (self.parse(), self.combine()));
             table.insert_sweep(place, &base, &axes?, combine, schema)
         });
@@ -325,9 +335,8 @@ impl Axes {
     /// Adds `new`, the items that the table does not have yet.
     pub fn add_new(self, new: &[Draft]) {
         self.duplicates.set(None);
-        let add =
-            |table: &mut Table, _: &Draft, schema: &Schema| table.append(new.to_vec(), schema);
-        self.is_added.set(self.composer.change_with_form(add));
+        self.is_added
+            .set(self.change(|table, schema| table.append(new.to_vec(), schema)));
         untrack(|| self.update_added(false));
         focus::when_lost(focus_on_items);
     }
