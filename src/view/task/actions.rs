@@ -252,7 +252,7 @@ thread_local! {
 fn is_second_click(action: Action) -> bool {
     const CANCEL: &str = "Cancel";
     REMOVALS.with_borrow_mut(|presses| match action {
-        Action::CancelAtService => {
+        Action::Cancel | Action::CancelAtService => {
             presses.counts(CANCEL, press::at());
             false
         }
