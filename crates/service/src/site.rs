@@ -1,10 +1,13 @@
-//! `--site`: the built front-end, with single-page fallback and precompressed files.
+//! `--site`: the built front-end, with single-page fallback, precompressed files, and differences between releases.
+
+mod differences;
 
 use std::path::Path;
 
 use axum::body::Body;
 use axum::http::{HeaderValue, Method, Request, StatusCode, Uri, header};
 use axum::response::Response;
+use differences::{AVAILABLE_DICTIONARY, DCZ, USE_AS_DICTIONARY};
 use tower::ServiceExt;
 use tower_http::services::ServeDir;
 
@@ -34,7 +37,24 @@ impl Site {
         *retry.headers_mut() = request.headers().clone();
         *retry.uri_mut() = Uri::from_static("/index.html");
 
-        let mut response = self.file(request).await;
+        let dictionary = match is_hashed(last_segment(&path)) {
+            true => differences::use_as_dictionary(&path),
+            false => None,
+        };
+        // Parts of files are not compressed.
+        let is_whole = !request.headers().contains_key(header::RANGE);
+        let difference = match dictionary.is_some() && is_whole {
+            true => differences::difference(&path, request.headers()),
+            false => None,
+        };
+        let difference = match difference {
+            Some(uri) => self.difference(uri, request.method().clone(), &path).await,
+            None => None,
+        };
+        let mut response = match difference {
+            Some(response) => response,
+            None => self.file(request).await,
+        };
         let mut served = path.as_str();
         let is_page = !last_segment(&path).contains('.');
         let readable = matches!(*retry.method(), Method::GET | Method::HEAD);
@@ -56,7 +76,30 @@ impl Site {
         );
         // Responses differ by encoding.
         headers.append(header::VARY, HeaderValue::from_static("accept-encoding"));
+        if let Some(pattern) = dictionary.filter(|_| is_immutable) {
+            headers.insert(USE_AS_DICTIONARY, pattern);
+            headers.append(header::VARY, AVAILABLE_DICTIONARY.into());
+        }
         response
+    }
+
+    /// Returns the difference at `uri` as the response to a request for the file at `path`; `None` if there is none.
+    async fn difference(&self, uri: Uri, method: Method, path: &str) -> Option<Response> {
+        let mut asked = Request::new(Body::empty());
+        *asked.method_mut() = method;
+        *asked.uri_mut() = uri;
+        let mut response = self.file(asked).await;
+        if response.status() != StatusCode::OK {
+            return None;
+        }
+        let medium = match path.ends_with(".wasm") {
+            true => "application/wasm",
+            false => "text/javascript",
+        };
+        let headers = response.headers_mut();
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(medium));
+        headers.insert(header::CONTENT_ENCODING, DCZ);
+        Some(response)
     }
 
     async fn file(&self, request: Request<Body>) -> Response {

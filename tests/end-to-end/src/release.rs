@@ -65,6 +65,24 @@ impl Release {
         Ok(Self { folder: temporary })
     }
 
+    /// Adds what has changed since `previous`, as `./dev build --previous` does.
+    ///
+    /// # Errors
+    ///
+    /// `.dev/differences.mjs` fails.
+    pub async fn add_differences(&self, previous: &Self) -> Result<()> {
+        let mut differences = Command::new("node");
+        differences
+            .current_dir(site::repository())
+            .arg(".dev/differences.mjs")
+            .args([self.folder(), previous.folder()]);
+        let status = differences.status().await?;
+        if !status.success() {
+            return Err(format!("differences.mjs ended with {status}").into());
+        }
+        Ok(())
+    }
+
     pub fn folder(&self) -> &Path {
         self.folder.path()
     }

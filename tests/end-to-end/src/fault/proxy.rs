@@ -282,6 +282,7 @@ async fn reply_to(shared: &Shared, request: Request<Incoming>) -> Result<Reply> 
     let received = header(received_refusals::RECEIVED).unwrap_or_default();
     entry.received = received.split_whitespace().map(str::to_owned).collect();
     entry.authorization = header(AUTHORIZATION.as_str()).map(str::to_owned);
+    entry.dictionary = header("available-dictionary").map(str::to_owned);
     entry.fault = fault.as_ref().map(|fault| format!("{fault:?}"));
     shared.calls().push(entry);
     if fault == Some(Fault::Halved) {

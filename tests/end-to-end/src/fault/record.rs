@@ -15,6 +15,8 @@ pub struct Call {
     pub path: String,
     /// The `Authorization` header.
     pub authorization: Option<String>,
+    /// The `Available-Dictionary` header.
+    pub dictionary: Option<String>,
     /// The task ids in the request, single or batch.
     pub ids: Vec<String>,
     /// The submitted prompts, single or batch.
@@ -71,6 +73,7 @@ impl Call {
             method: method.to_owned(),
             path: path.to_owned(),
             authorization: None,
+            dictionary: None,
             ids: texts("id"),
             prompts: texts("prompt"),
             seeds: seeds.collect(),

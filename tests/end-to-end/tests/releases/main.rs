@@ -2,5 +2,6 @@
 //! release.
 
 mod cache;
+mod differences;
 mod host;
 mod open_page;
