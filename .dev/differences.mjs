@@ -52,7 +52,7 @@ function withoutHash(name) {
 
 function differenceOf(file, old) {
   // Browsers accept windows of up to 8 MiB, or 1.25 times the dictionary.
-  const options = ["--patch-from", old, "--ultra", "-22", "--long=23", "--no-check", "-q", "-c", file];
+  const options = ["--patch-from", old, "--ultra", "-22", "--long=23", "--single-thread", "--no-check", "-qq", "-c", file];
   const { status, stdout, error } = spawnSync("zstd", options, { stdio: ["ignore", "pipe", "inherit"], maxBuffer: 2 ** 28 });
   if (status !== 0) fail(`zstd: ${error?.message ?? `exit code ${status}`}`);
   const hash = createHash("sha256").update(readFileSync(old)).digest();
