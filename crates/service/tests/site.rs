@@ -66,3 +66,46 @@ fn missing_files_are_not_cached_and_dates_are_ignored() {
         );
     }
 }
+
+/// Guards against differences that are sent to browsers without the earlier file, or stored by caches for them.
+#[test]
+fn differences_are_sent_to_browsers_that_have_the_earlier_file() {
+    const PATH: &str = "/app-0123456789abcdef_bg.wasm";
+    // The beginning of a hash may contain a slash.
+    const DICTIONARY: &str = ":uvUYbTLU67Wrj58/QVxTE5luI1it7a0VOVEOCnP8jkA=:";
+    let site = tempfile::tempdir().unwrap();
+    let write = |path: &str, text: &str| {
+        let path = site.path().join(path.trim_start_matches('/'));
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    };
+    write("index.html", "the page");
+    write(PATH, "whole");
+    write(
+        "differences/uvUYbTLU67Wrj58/app-0123456789abcdef_bg.wasm.dcz",
+        "difference",
+    );
+    let server = Server::start(&["--site", site.path().to_str().unwrap()]);
+    let other = DICTIONARY.replace("uv", "vu");
+    let accept = ("accept-encoding", "gzip, dcz");
+    let had = ("available-dictionary", DICTIONARY);
+    for (headers, text, encoding) in [
+        (vec![accept, had], "difference", "dcz"),
+        (vec![accept], "whole", ""),
+        (vec![had], "whole", ""),
+        (vec![accept, ("available-dictionary", &other)], "whole", ""),
+        (vec![accept, had, ("range", "bytes=0-1")], "wh", ""),
+    ] {
+        let file = server.call("GET", PATH, &headers, b"");
+        assert_eq!(
+            (file.text().as_str(), file.header("content-encoding")),
+            (text, encoding),
+            "{headers:?}"
+        );
+        assert_eq!(file.header("content-type"), "application/wasm");
+        assert_eq!(file.header("use-as-dictionary"), "match=\"/app-*_bg.wasm\"");
+        assert!(file.headers.iter().any(|(name, value)| {
+            name.eq_ignore_ascii_case("vary") && value.contains("available-dictionary")
+        }));
+    }
+}
