@@ -36,7 +36,7 @@ pub struct Progress {
     pub status: StatusWord,
     /// `data.error` as text, if there is one.
     pub error: Option<String>,
-    /// The progress message, `data.progress`, an extension of the interface. One line of at most [`Progress::MAX_LINE`]
+    /// The progress message, an extension of the interface: `data.message`, or a text in `data.progress`. One line of at most [`Progress::MAX_LINE`]
     /// characters.
     pub line: Option<String>,
     /// Whether the task was canceled, `data.canceled`, an extension of the interface.
@@ -165,7 +165,8 @@ fn is_canceled(data: &Value, status: &StatusWord) -> bool {
 
 /// Returns the last line of the progress, because a redrawn progress bar has many lines.
 fn progress_line(data: &Value) -> Option<String> {
-    last_line(data.get("progress")?.as_str()?)
+    let line = |name: &str| last_line(data.get(name)?.as_str()?);
+    line("message").or_else(|| line("progress"))
 }
 
 fn last_line(text: &str) -> Option<String> {
@@ -262,6 +263,9 @@ mod tests {
             Progress::from_body(&body).unwrap().line
         };
         assert_eq!(line(json!("step 3 of 20")).as_deref(), Some("step 3 of 20"));
+        let body = json!({"data": {"status": "processing", "progress": 0.4, "message": "step 8"}});
+        let both = Progress::from_body(&body).unwrap();
+        assert_eq!(both.line.as_deref(), Some("step 8"));
         assert_eq!(line(json!("10%\r20%\r 30% \n")).as_deref(), Some("30%"));
         for nothing in [
             json!(null),

@@ -42,6 +42,7 @@ pub mod private;
 pub mod python;
 pub mod readiness;
 pub mod recipe;
+pub mod report;
 pub mod routes;
 pub mod runner;
 pub mod sample;

@@ -7,6 +7,7 @@ use atelier_contract::{ModelId, StatusWord};
 use serde_json::{Map, Value};
 
 use crate::idempotency::{Submission, TTL_SECONDS};
+use crate::report::Report;
 use crate::secrets::Secrets;
 use crate::uploads::Upload;
 
@@ -80,8 +81,8 @@ pub struct Progress {
     /// Paths below `/outputs/`, e.g. `3f…/0.png`. The URL is built per request.
     pub output: Vec<String>,
     pub error: Option<String>,
-    /// The latest progress message of its model, if the store has it for other processes.
-    pub message: Option<String>,
+    /// What its model has reported, if the store has it for other processes.
+    pub report: Option<Report>,
     /// Whether the task was canceled.
     pub canceled: bool,
 }
@@ -206,8 +207,8 @@ pub trait Store: Send + Sync {
     /// The database can't be written.
     fn set_processing(&self, id: &str) -> Result<bool, StoreError>;
 
-    /// Stores the latest progress message of the task's model, for other processes.
-    fn set_message(&self, id: &str, message: &str);
+    /// Stores what the task's model has reported, for other processes.
+    fn set_report(&self, id: &str, report: &Report);
 
     /// Stores that the task is completed, with its output files and their size. Returns `false` if it had ended before.
     ///

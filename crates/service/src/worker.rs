@@ -12,6 +12,7 @@ use crate::model::Stop;
 use crate::models::Models;
 use crate::outputs::Outputs;
 use crate::recipe::Recipes;
+use crate::report::Report;
 use crate::runner::Remote;
 use crate::store::{Store, StoreError};
 use crate::turns::Turn;
@@ -21,6 +22,7 @@ use work::work;
 
 mod cancel;
 mod queue;
+mod reporter;
 mod reservation;
 mod retryable_error;
 mod shared_queue;
@@ -128,9 +130,9 @@ impl Pool {
         self.canceler.cancel(id);
     }
 
-    /// Returns the latest progress message of a running task.
-    pub fn message(&self, id: &str) -> Option<String> {
-        self.queue.lock().messages.get(id).cloned()
+    /// Returns what the model has reported about a running task.
+    pub fn report(&self, id: &str) -> Option<Report> {
+        self.queue.lock().reports.get(id).cloned()
     }
 
     /// Returns the number of unfinished tasks of each model, and the creation time of the oldest waiting task, in

@@ -237,23 +237,31 @@ fn a_program_cannot_read_the_environment_of_the_service() {
 #[test]
 fn progress_and_errors_of_a_program_are_reported() {
     let (data, models) = folder(
-        "echo 'half done' >&2\nwhile [ ! -e ../../go ]; do sleep 0.02; done\n\
+        "echo 'progress 0.5' >&2\necho 'half done' >&2\nwhile [ ! -e ../../go ]; do sleep 0.02; done\n\
          echo 'the paint has run out' >&2\nexit 3",
         "",
     );
     let server = Server::start_with_models(data.path(), &models, &[]);
     let task = server.generate(MODEL, json!({"prompt": "a"}));
     let deadline = Instant::now() + Duration::from_secs(60);
-    while server.post("/v2/status", &task).json()["data"]["progress"] != "half done" {
-        assert!(Instant::now() < deadline);
+    loop {
+        let status = server.post("/v2/status", &task).json()["data"].clone();
+        if status["message"] == "half done" {
+            assert_eq!(status["progress"], 0.5);
+            break;
+        }
+        assert!(Instant::now() < deadline, "{status}");
         std::thread::sleep(Duration::from_millis(20));
     }
+    assert_eq!(server.get("/api/models").json()["progress"], true);
     fs::write(data.path().join("go"), "").unwrap();
     let ended = server.wait(&task);
     assert_eq!(ended["status"], "failed");
     let error = ended["error"].as_str().unwrap();
     assert!(
-        error.contains("exit status: 3") && error.contains("the paint has run out"),
+        error.contains("exit status: 3")
+            && error.contains("the paint has run out")
+            && !error.contains("progress 0.5"),
         "{error}"
     );
 }

@@ -110,7 +110,7 @@ fn secrets_are_deleted_when_their_task_has_ended() {
     let deadline = Instant::now() + Duration::from_secs(60);
     loop {
         let status = server.post("/v2/status", &first_task).json();
-        if let Some(progress) = status["data"]["progress"].as_str() {
+        if let Some(progress) = status["data"]["message"].as_str() {
             assert!(
                 progress.contains("[secret]") && !progress.contains(SECRET),
                 "{progress}"

@@ -10,6 +10,7 @@ use sqlx::{PgPool, Row};
 
 use super::client_runtime;
 use crate::idempotency::Submission;
+use crate::report::Report;
 use crate::store::{
     EndPosition, Ended, Failed, FirstResponse, Order, Progress, Store, StoreError, Task,
     Unfinished, json,
@@ -122,6 +123,14 @@ impl Postgres {
     }
 }
 
+fn read_report(message: Option<String>, fraction: Option<f64>) -> Option<Report> {
+    let has_report = message.is_some() || fraction.is_some();
+    has_report.then(|| Report {
+        fraction,
+        message: message.unwrap_or_default(),
+    })
+}
+
 impl Store for Postgres {
     fn insert(
         &self,
@@ -138,7 +147,7 @@ impl Store for Postgres {
     fn progress(&self, id: &str) -> Result<Option<Progress>, StoreError> {
         self.wait(async {
             let row = sqlx::query(
-                "SELECT id, uid, category, subcategory, status, output, error, words, canceled > 0
+                "SELECT id, uid, category, subcategory, status, output, error, words, canceled > 0, progress
                  FROM task WHERE id = $1",
             )
             .bind(id)
@@ -151,7 +160,7 @@ impl Store for Postgres {
                 status: StatusWord::from(row.get::<&str, _>(4)),
                 output: serde_json::from_value(json(row.get(5))).unwrap_or_default(),
                 error: row.get(6),
-                message: row.get(7),
+                report: read_report(row.get(7), row.get(9)),
                 canceled: row.get(8),
             }))
         })
@@ -172,15 +181,19 @@ impl Store for Postgres {
         Ok(changed.rows_affected() > 0)
     }
 
-    fn set_message(&self, id: &str, message: &str) {
+    fn set_report(&self, id: &str, report: &Report) {
+        let statement =
+            "UPDATE task SET words = $2, progress = $3 WHERE id = $1 AND finished_ms IS NULL";
         let set = self.wait(
-            sqlx::query("UPDATE task SET words = $2 WHERE id = $1 AND finished_ms IS NULL")
+            sqlx::query(statement)
                 .bind(id)
-                .bind(message)
+                // A program may send a NUL, which PostgreSQL can't store in text.
+                .bind(report.message.replace('\0', ""))
+                .bind(report.fraction)
                 .execute(&self.pool),
         );
         if let Err(error) = set.map_err(StoreError::from) {
-            tracing::warn!("task {id}: can't store the progress message: {error}");
+            tracing::warn!("task {id:.8}…: can't store the progress: {error}");
         }
     }
 

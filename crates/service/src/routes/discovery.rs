@@ -34,6 +34,8 @@ pub async fn models(State(app): State<Arc<App>>, headers: HeaderMap) -> Json<Val
         "idempotency_key": {"ttl_seconds": TTL_SECONDS},
         // Not part of INTERFACE: tasks can be canceled.
         "cancel": true,
+        // Not part of INTERFACE: the status contains the progress of running tasks.
+        "progress": true,
         // Not part of INTERFACE: the additional files.
         "integrations": [
             Integration::COMFYUI_NODES,

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use super::generate::Common;
 use super::{Call, run_blocking};
 use crate::failure::{Failure, success};
+use crate::report::Report;
 use crate::runner::Remote;
 use crate::state::App;
 use crate::store::Progress;
@@ -102,11 +103,15 @@ fn progress_data(app: &App, task: &Progress) -> Value {
     let mut data = json!({"id": task.id, "status": standard_status(&task.status)});
     if let Some(error) = &task.error {
         data["error"] = error.as_str().into();
-    } else if !task.status.is_terminal()
-        && let Some(line) = progress_line(app, task)
-    {
+    } else if !task.status.is_terminal() {
         // Not part of INTERFACE.
-        data["progress"] = line.into();
+        let Report { fraction, message } = report_of(app, task);
+        if let Some(fraction) = fraction {
+            data["progress"] = fraction.into();
+        }
+        if !message.is_empty() {
+            data["message"] = message.into();
+        }
     }
     if task.canceled {
         // Not part of INTERFACE.
@@ -115,13 +120,14 @@ fn progress_data(app: &App, task: &Progress) -> Value {
     data
 }
 
-/// Returns why the task's model is unavailable, or its latest progress message.
-fn progress_line(app: &App, task: &Progress) -> Option<String> {
+/// Returns why the task's model is unavailable, or what it has reported.
+fn report_of(app: &App, task: &Progress) -> Report {
     let unavailable = app.models.remote(&task.model).and_then(Remote::unavailable);
-    let unavailable = unavailable.map(|why| format!("The model is away: {why}"));
+    let unavailable = unavailable.map(|why| Report::message(format!("The model is away: {why}")));
     unavailable
-        .or_else(|| app.pool.message(&task.id))
-        .or_else(|| task.message.clone())
+        .or_else(|| app.pool.report(&task.id))
+        .or_else(|| task.report.clone())
+        .unwrap_or_default()
 }
 
 /// Returns the status with `processing` for all unfinished tasks: `starting` and `queued` occur only in the response to

@@ -14,6 +14,7 @@ use super::http::{CallError, Client, Reply};
 use super::{Run, Runner, Stopped};
 use crate::model::Ended;
 use crate::outputs::Artifact;
+use crate::report::Report;
 
 mod results;
 
@@ -78,7 +79,8 @@ impl Runner for Workflow {
             let Some(id) = &prompt else {
                 if was_submitted {
                     // ComfyUI loses its queue when it restarts.
-                    (run.report_progress)("ComfyUI has lost the task; it is sent again");
+                    let message = "ComfyUI has lost the task; it is sent again";
+                    (run.report)(Report::message(message));
                 }
                 prompt = Some(self.submit(run, &submission)?);
                 was_submitted = true;

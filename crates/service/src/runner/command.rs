@@ -17,6 +17,7 @@ use super::{Run, Runner, Stopped};
 use crate::model::Ended;
 use crate::outputs::Artifact;
 use crate::private;
+use crate::report::Report;
 
 mod environment;
 
@@ -176,6 +177,10 @@ fn wait(
                     continue;
                 }
             };
+            if let Some(report) = Report::parse(&line) {
+                (run.report)(report);
+                continue;
+            }
             report(run, &line);
             last.push_back(line);
             if last.len() > MAX_LAST_LINES {
@@ -211,7 +216,7 @@ fn wait(
 
 fn report(run: &Run<'_>, line: &str) {
     if !line.trim().is_empty() {
-        (run.report_progress)(line.trim());
+        (run.report)(Report::message(line.trim()));
     }
 }
 

@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 
 use crate::model::{Ended, RunStop};
 use crate::outputs::Outputs;
+use crate::report::Report;
 use crate::store::Store;
 
 /// The pause before a failed write to the store is retried.
@@ -27,8 +28,8 @@ pub struct Run<'a> {
     /// Whether an earlier attempt has called [`Run::mark_sent`].
     pub sent: bool,
     pub store: &'a dyn Store,
-    /// Reports a progress message to clients.
-    pub report_progress: &'a dyn Fn(&str),
+    /// Reports the progress to clients.
+    pub report: &'a dyn Fn(Report),
     /// Hides the task's secrets in a text that is logged or stored.
     pub hide: &'a dyn Fn(&str) -> String,
 }
@@ -136,7 +137,9 @@ impl Run<'_> {
                 left.as_secs()
             ));
         }
-        (self.report_progress)(&format!("{why}; trying again in {seconds} s"));
+        (self.report)(Report::message(format!(
+            "{why}; trying again in {seconds} s"
+        )));
         match self.pause(wait) {
             Ok(()) => Ended::Retry(why),
             Err(ended) => ended,

@@ -13,6 +13,7 @@ use super::{
     Unfinished, json, now_ms, oldest_valid_key_ms,
 };
 use crate::idempotency::Submission;
+use crate::report::Report;
 use crate::secrets::Secrets;
 use crate::uploads::Upload;
 
@@ -328,8 +329,8 @@ impl Store for Sqlite {
         Ok(Vec::new())
     }
 
-    /// Does nothing: the only process has the messages in memory.
-    fn set_message(&self, _id: &str, _message: &str) {}
+    /// Does nothing: the only process has the reports in memory.
+    fn set_report(&self, _id: &str, _report: &Report) {}
 
     fn save_answer(&self, id: &str, answer: &[u8]) -> Result<bool, StoreError> {
         answer::save_answer(self, id, answer)
@@ -434,7 +435,7 @@ fn read_progress(row: &Row<'_>) -> rusqlite::Result<Progress> {
         status: StatusWord::from(status.as_str()),
         output: serde_json::from_value(json(&row.get::<_, String>(5)?)).unwrap_or_default(),
         error: row.get(6)?,
-        message: None,
+        report: None,
         canceled: row.get(7)?,
     })
 }

@@ -13,6 +13,7 @@ use super::retryable_error::RetryableError;
 use super::shared_queue::SharedQueue;
 use crate::model::{RunStop, Stop};
 use crate::outputs::pins::Pin;
+use crate::report::Report;
 use crate::runner::Remote;
 use crate::turns::{Backlog, Lane, Tally, Turn};
 
@@ -43,8 +44,8 @@ pub struct Turns {
     pub running_by_model: Backlog,
     /// The pins on input files, by task.
     pub pins: HashMap<String, Pin>,
-    /// The latest progress messages of running tasks, by task.
-    pub messages: HashMap<String, String>,
+    /// What the models have reported about running tasks, by task.
+    pub reports: HashMap<String, Report>,
     /// The stop flags of running tasks, by task.
     pub stops: HashMap<String, RunStop>,
     /// Notified when a turn has ended, by task.
@@ -161,7 +162,7 @@ impl Queue {
         worked: Result<(), RetryableError>,
     ) -> Option<Turn> {
         let mut turns = self.lock();
-        turns.messages.remove(&turn.id);
+        turns.reports.remove(&turn.id);
         let stop = turns.stops.remove(&turn.id);
         let is_canceled = worked.is_err() && stop.is_some_and(|stop| stop.is_canceled());
         turns.running_by_owner.take(&turn.owner);

@@ -12,11 +12,13 @@ use atelier_procedural::Job;
 use super::WorkerContext;
 use super::cancel::Canceler;
 use super::queue::Queue;
+use super::reporter::Reporter;
 use super::retryable_error::RetryableError;
 use crate::model::{Ended, Pace, RunStop, Stop};
 use crate::models::open_output;
 use crate::outputs::Artifact;
 use crate::recipe::Made;
+use crate::report::Report;
 use crate::runner::{Run, time_limit_message};
 use crate::secrets::Secrets;
 use crate::store::{Failed, Order, StoreError};
@@ -124,6 +126,7 @@ fn attempt(
         return Ok(Attempt::Superseded);
     }
     tracing::debug!("task {id} begins");
+    let reporter = Reporter::new(id, &**store, queue);
     let make = || match remote {
         Some(remote) => remote.run(&Run {
             id,
@@ -135,10 +138,11 @@ fn attempt(
             last_error: turn.last_error.as_deref(),
             sent: order.sent,
             store: &**store,
-            report_progress: &|message| {
-                let message = secrets.hide_in(message);
-                store.set_message(id, &message);
-                queue.lock().messages.insert(id.clone(), message);
+            report: &|report| {
+                reporter.report(Report {
+                    message: secrets.hide_in(&report.message),
+                    ..report
+                });
             },
             hide: &|text| secrets.hide_in(text),
         }),
@@ -151,7 +155,10 @@ fn attempt(
             let model = built_in.procedural();
             let pace = Pace::new(model.seconds(&input) * speed, stop.flag());
             let made = model.make(&Job {
-                progress: &|fraction| pace.reach(fraction),
+                progress: &|fraction| {
+                    reporter.report(Report::fraction(fraction.clamp(0.0, 1.0)));
+                    pace.reach(fraction)
+                },
                 open: &open_output(outputs),
                 scale: *draw_scale,
                 ..Job::new(&input)
