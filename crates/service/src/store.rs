@@ -7,7 +7,7 @@ use atelier_contract::{ModelId, StatusWord};
 use serde_json::{Map, Value};
 
 use crate::idempotency::{Submission, TTL_SECONDS};
-use crate::report::Report;
+use crate::report::{Preview, Report};
 use crate::secrets::Secrets;
 use crate::uploads::Upload;
 
@@ -207,8 +207,16 @@ pub trait Store: Send + Sync {
     /// The database can't be written.
     fn set_processing(&self, id: &str) -> Result<bool, StoreError>;
 
-    /// Stores what the task's model has reported, for other processes.
-    fn set_report(&self, id: &str, report: &Report);
+    /// Stores what the task's model has reported, for other processes, until the task has ended or begins again. `None`
+    /// leaves the preview unchanged.
+    fn set_report(&self, id: &str, report: &Report, preview: Option<&Preview>);
+
+    /// Returns the preview of a task that has not ended, if the store has it for other processes.
+    ///
+    /// # Errors
+    ///
+    /// The database can't be read.
+    fn preview(&self, id: &str) -> Result<Option<Preview>, StoreError>;
 
     /// Stores that the task is completed, with its output files and their size. Returns `false` if it had ended before.
     ///

@@ -12,7 +12,7 @@ use crate::model::Stop;
 use crate::models::Models;
 use crate::outputs::Outputs;
 use crate::recipe::Recipes;
-use crate::report::Report;
+use crate::report::{Preview, Report};
 use crate::runner::Remote;
 use crate::store::{Store, StoreError};
 use crate::turns::Turn;
@@ -100,7 +100,7 @@ impl Pool {
             .iter()
             .enumerate()
             .flat_map(|(lane, size)| std::iter::repeat_n(lane, *size));
-        let threads = workers
+        let mut threads: Vec<_> = workers
             .map(|lane| {
                 let (queue, context) = (queue.clone(), context.clone());
                 let canceler = canceler.clone();
@@ -116,6 +116,10 @@ impl Pool {
                 })
             })
             .collect();
+        if queue.shared.is_some() {
+            let (queue, store) = (queue.clone(), context.store.clone());
+            threads.push(std::thread::spawn(move || queue.save_reports(&*store)));
+        }
         let pool = Self {
             queue,
             canceler,
@@ -132,7 +136,13 @@ impl Pool {
 
     /// Returns what the model has reported about a running task.
     pub fn report(&self, id: &str) -> Option<Report> {
-        self.queue.lock().reports.get(id).cloned()
+        let turns = self.queue.lock();
+        turns.reported.get(id).map(|found| found.report.clone())
+    }
+
+    /// Returns the newest preview of a running task.
+    pub fn preview(&self, id: &str) -> Option<Arc<Preview>> {
+        self.queue.lock().reported.get(id)?.preview.clone()
     }
 
     /// Returns the number of unfinished tasks of each model, and the creation time of the oldest waiting task, in

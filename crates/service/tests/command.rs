@@ -234,6 +234,42 @@ fn a_program_cannot_read_the_environment_of_the_service() {
     assert!(status != "0" || user == "0", "{text}");
 }
 
+/// Guards against output that stops the reports, or the program.
+#[test]
+fn unusable_progress_lines_do_no_harm() {
+    let (data, models) = folder(
+        "for line in 'progress' 'progress NaN' 'progress 1.5' 'progress -1' 'progress 1e999' 'progress 0,5'; do\n\
+         echo \"$line\" >&2; done\n\
+         head -c 300000 /dev/zero | tr '\\0' 'x' >&2; echo >&2\n\
+         head -c 5000 /dev/urandom >&2; echo >&2\nprintf 'progress 0.1 a\\0b\\377\\n' >&2\n\
+         i=0; while [ $i -lt 20000 ]; do echo \"progress 0.$i\"; i=$((i+1)); done >&2\n\
+         echo 'progress 0.25 quarter' >&2\nwhile [ ! -e ../../go ]; do sleep 0.02; done\necho hello > a.txt",
+        "",
+    );
+    let server = Server::start_with_models(data.path(), &models, &[]);
+    let task = server.generate(MODEL, json!({"prompt": "a"}));
+    let deadline = Instant::now() + Duration::from_secs(60);
+    loop {
+        let status = server.post("/v2/status", &task).json()["data"].clone();
+        let progress = &status["progress"];
+        assert!(
+            progress.is_null() || (0.0..=1.0).contains(&progress.as_f64().unwrap()),
+            "{status}"
+        );
+        let message = status["message"].as_str().unwrap_or_default();
+        assert!(message.chars().count() <= 2000, "{message}");
+        if message == "quarter" {
+            assert_eq!(*progress, 0.25);
+            break;
+        }
+        assert!(Instant::now() < deadline, "{status}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    fs::write(data.path().join("go"), "").unwrap();
+    let ended = server.wait(&task);
+    assert_eq!(ended, json!({"id": task["id"], "status": "completed"}));
+}
+
 #[test]
 fn progress_and_errors_of_a_program_are_reported() {
     let (data, models) = folder(

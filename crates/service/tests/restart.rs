@@ -2,6 +2,8 @@
 
 mod support;
 
+use std::time::{Duration, Instant};
+
 use serde_json::json;
 use support::{STRATA, Server, cluster, request};
 
@@ -34,6 +36,31 @@ fn tasks_survive_a_killed_process() {
         server.get(&again[0]).bytes,
         server.get(first.as_str().unwrap()).bytes
     );
+}
+
+/// Guards against the progress of an attempt that was killed.
+#[test]
+fn progress_restarts_with_the_task() {
+    let data = tempfile::tempdir().unwrap();
+    let mut server = Server::start_on(data.path(), &SLOW);
+    let task = server.generate(STRATA, json!({"prompt": "a"}));
+    let progress = |server: &Server| {
+        let status = server.post("/v2/status", &task).json();
+        status["data"]["progress"].as_f64()
+    };
+    let deadline = Instant::now() + Duration::from_secs(60);
+    let reached = loop {
+        if let Some(progress) = progress(&server).filter(|progress| *progress > 0.02) {
+            break progress;
+        }
+        assert!(Instant::now() < deadline);
+        std::thread::sleep(Duration::from_millis(20));
+    };
+    server.kill();
+    let server = Server::start_on(data.path(), &["--workers", "1", "--speed", "1000"]);
+    server.await_log("begins");
+    let restarted = progress(&server).unwrap_or_default();
+    assert!(restarted < reached, "{restarted} after {reached}");
 }
 
 #[cfg(unix)]

@@ -10,7 +10,7 @@ use sqlx::{PgPool, Row};
 
 use super::client_runtime;
 use crate::idempotency::Submission;
-use crate::report::Report;
+use crate::report::{Preview, Report};
 use crate::store::{
     EndPosition, Ended, Failed, FirstResponse, Order, Progress, Store, StoreError, Task,
     Unfinished, json,
@@ -22,6 +22,7 @@ mod answer;
 mod cancel;
 mod end;
 mod queue_tables;
+mod report;
 mod secret;
 mod sent;
 mod submission;
@@ -123,14 +124,6 @@ impl Postgres {
     }
 }
 
-fn read_report(message: Option<String>, fraction: Option<f64>) -> Option<Report> {
-    let has_report = message.is_some() || fraction.is_some();
-    has_report.then(|| Report {
-        fraction,
-        message: message.unwrap_or_default(),
-    })
-}
-
 impl Store for Postgres {
     fn insert(
         &self,
@@ -147,7 +140,8 @@ impl Store for Postgres {
     fn progress(&self, id: &str) -> Result<Option<Progress>, StoreError> {
         self.wait(async {
             let row = sqlx::query(
-                "SELECT id, uid, category, subcategory, status, output, error, words, canceled > 0, progress
+                "SELECT id, uid, category, subcategory, status, output, error, words, canceled > 0,
+                     progress, preview
                  FROM task WHERE id = $1",
             )
             .bind(id)
@@ -160,7 +154,7 @@ impl Store for Postgres {
                 status: StatusWord::from(row.get::<&str, _>(4)),
                 output: serde_json::from_value(json(row.get(5))).unwrap_or_default(),
                 error: row.get(6),
-                report: read_report(row.get(7), row.get(9)),
+                report: report::read_report(row.get(7), row.get(9), row.get(10)),
                 canceled: row.get(8),
             }))
         })
@@ -173,7 +167,9 @@ impl Store for Postgres {
     fn set_processing(&self, id: &str) -> Result<bool, StoreError> {
         let changed = self.wait(
             sqlx::query(
-                "UPDATE task SET status = 'processing' WHERE id = $1 AND finished_ms IS NULL",
+                // Another attempt may have reported something.
+                "UPDATE task SET status = 'processing', words = NULL, progress = NULL, preview = NULL
+                 WHERE id = $1 AND finished_ms IS NULL",
             )
             .bind(id)
             .execute(&self.pool),
@@ -181,20 +177,14 @@ impl Store for Postgres {
         Ok(changed.rows_affected() > 0)
     }
 
-    fn set_report(&self, id: &str, report: &Report) {
-        let statement =
-            "UPDATE task SET words = $2, progress = $3 WHERE id = $1 AND finished_ms IS NULL";
-        let set = self.wait(
-            sqlx::query(statement)
-                .bind(id)
-                // A program may send a NUL, which PostgreSQL can't store in text.
-                .bind(report.message.replace('\0', ""))
-                .bind(report.fraction)
-                .execute(&self.pool),
-        );
-        if let Err(error) = set.map_err(StoreError::from) {
+    fn set_report(&self, id: &str, report: &Report, preview: Option<&Preview>) {
+        if let Err(error) = report::set_report(self, id, report, preview) {
             tracing::warn!("task {id:.8}…: can't store the progress: {error}");
         }
+    }
+
+    fn preview(&self, id: &str) -> Result<Option<Preview>, StoreError> {
+        report::preview(self, id)
     }
 
     /// Returns no tasks: the shared queue contains them.

@@ -98,6 +98,9 @@ impl RunStop {
     }
 }
 
+/// The interval at which a run that waits reports its progress.
+const REPORT_INTERVAL: Duration = Duration::from_millis(250);
+
 /// The pace of one run.
 #[derive(Debug, Clone)]
 pub struct Pace {
@@ -116,29 +119,28 @@ impl Pace {
         }
     }
 
-    /// Waits until `fraction` (0 to 1) of the run's time has passed.
+    /// Waits until `fraction` (0 to 1) of the run's time has passed. Meanwhile, calls `report` with the fraction that has
+    /// passed.
     ///
     /// # Errors
     ///
     /// [`Error::Stopped`] when the service stops.
-    pub fn reach(&self, fraction: f64) -> Result<(), Error> {
-        let due = Duration::from_secs_f64(self.seconds * fraction.clamp(0.0, 1.0));
-        let (stopping, changed) = &*self.stop.0;
-        let mut stopping = stopping.lock().unwrap_or_else(PoisonError::into_inner);
+    pub fn reach(&self, fraction: f64, report: impl Fn(f64)) -> Result<(), Error> {
+        let fraction = fraction.clamp(0.0, 1.0);
+        let due = Duration::from_secs_f64(self.seconds * fraction);
         loop {
-            if *stopping {
+            let elapsed = self.started.elapsed();
+            let left = due.saturating_sub(elapsed);
+            report(match left.is_zero() {
+                true => fraction,
+                false => elapsed.as_secs_f64() / self.seconds,
+            });
+            if self.stop.is_set_within(left.min(REPORT_INTERVAL)) {
                 return Err(Error::Stopped);
             }
-            let Some(left) = due
-                .checked_sub(self.started.elapsed())
-                .filter(|d| !d.is_zero())
-            else {
+            if left.is_zero() {
                 return Ok(());
-            };
-            stopping = changed
-                .wait_timeout(stopping, left)
-                .unwrap_or_else(PoisonError::into_inner)
-                .0;
+            }
         }
     }
 }

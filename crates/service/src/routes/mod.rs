@@ -15,6 +15,7 @@ use crate::access::Access;
 use crate::failure::Failure;
 use crate::idempotency;
 use crate::outputs::{self, ROUTE as OUTPUTS};
+use crate::report::Preview;
 use crate::state::App;
 
 mod account;
@@ -30,6 +31,7 @@ mod model_path;
 mod observed;
 mod openai_images;
 mod openapi;
+mod preview;
 mod task;
 mod uploads;
 
@@ -184,6 +186,9 @@ async fn fallback(State(app): State<Arc<App>>, request: Request) -> Response {
             .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     };
     if inside(OUTPUTS) {
+        if let Some(task) = Preview::task_of(&path) {
+            return preview::serve(app, task.to_owned(), request.method()).await;
+        }
         let preparing = app.clone();
         let prepared = run_blocking(move || Ok(preparing.samples.prepare(&path))).await;
         return match prepared {

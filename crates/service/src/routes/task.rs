@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use super::generate::Common;
 use super::{Call, run_blocking};
 use crate::failure::{Failure, success};
+use crate::origin::Origin;
 use crate::report::Report;
 use crate::runner::Remote;
 use crate::state::App;
@@ -72,7 +73,7 @@ pub async fn cancel(
 /// does not respond.
 pub fn progress_of(app: &App, call: &Call, body: &Value) -> Result<Value, Failure> {
     let task = find(app, call, body)?;
-    Ok(progress_data(app, &task))
+    Ok(progress_data(app, &call.origin, &task))
 }
 
 /// Cancels a task that has not ended, and returns its progress. Blocks.
@@ -91,7 +92,7 @@ pub fn cancel_one(app: &App, call: &Call, body: &Value) -> Result<Value, Failure
         tracing::info!("task {:.8}… canceled", task.id);
     }
     let task = find(app, call, body)?;
-    let mut data = progress_data(app, &task);
+    let mut data = progress_data(app, &call.origin, &task);
     data["canceled"] = task.canceled.into();
     if !task.status.is_terminal() {
         data["message"] = NOT_CANCELABLE.into();
@@ -99,18 +100,25 @@ pub fn cancel_one(app: &App, call: &Call, body: &Value) -> Result<Value, Failure
     Ok(data)
 }
 
-fn progress_data(app: &App, task: &Progress) -> Value {
+fn progress_data(app: &App, origin: &Origin, task: &Progress) -> Value {
     let mut data = json!({"id": task.id, "status": standard_status(&task.status)});
     if let Some(error) = &task.error {
         data["error"] = error.as_str().into();
     } else if !task.status.is_terminal() {
         // Not part of INTERFACE.
-        let Report { fraction, message } = report_of(app, task);
+        let Report {
+            fraction,
+            message,
+            preview,
+        } = report_of(app, task);
         if let Some(fraction) = fraction {
             data["progress"] = fraction.into();
         }
         if !message.is_empty() {
             data["message"] = message.into();
+        }
+        if let Some(name) = preview {
+            data["preview"] = origin.output_url(&format!("{}/{name}", task.id)).into();
         }
     }
     if task.canceled {

@@ -30,6 +30,9 @@ pub struct Run<'a> {
     pub store: &'a dyn Store,
     /// Reports the progress to clients.
     pub report: &'a dyn Fn(Report),
+    /// Shows clients a PNG or JPEG picture of the unfinished result. Call this at most once a second. Ignores pictures
+    /// larger than [`Preview::MAX_BYTES`](crate::report::Preview::MAX_BYTES).
+    pub preview: &'a dyn Fn(&[u8]),
     /// Hides the task's secrets in a text that is logged or stored.
     pub hide: &'a dyn Fn(&str) -> String,
 }

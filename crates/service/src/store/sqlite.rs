@@ -13,7 +13,7 @@ use super::{
     Unfinished, json, now_ms, oldest_valid_key_ms,
 };
 use crate::idempotency::Submission;
-use crate::report::Report;
+use crate::report::{Preview, Report};
 use crate::secrets::Secrets;
 use crate::uploads::Upload;
 
@@ -330,7 +330,12 @@ impl Store for Sqlite {
     }
 
     /// Does nothing: the only process has the reports in memory.
-    fn set_report(&self, _id: &str, _report: &Report) {}
+    fn set_report(&self, _id: &str, _report: &Report, _preview: Option<&Preview>) {}
+
+    /// Returns `None`: the only process has the previews in memory.
+    fn preview(&self, _id: &str) -> Result<Option<Preview>, StoreError> {
+        Ok(None)
+    }
 
     fn save_answer(&self, id: &str, answer: &[u8]) -> Result<bool, StoreError> {
         answer::save_answer(self, id, answer)

@@ -9,11 +9,11 @@ use atelier_contract::ModelId;
 use tokio::sync::oneshot;
 
 use super::AccountLimits;
+use super::reporter::Reported;
 use super::retryable_error::RetryableError;
 use super::shared_queue::SharedQueue;
 use crate::model::{RunStop, Stop};
 use crate::outputs::pins::Pin;
-use crate::report::Report;
 use crate::runner::Remote;
 use crate::turns::{Backlog, Lane, Tally, Turn};
 
@@ -45,7 +45,7 @@ pub struct Turns {
     /// The pins on input files, by task.
     pub pins: HashMap<String, Pin>,
     /// What the models have reported about running tasks, by task.
-    pub reports: HashMap<String, Report>,
+    pub reported: HashMap<String, Reported>,
     /// The stop flags of running tasks, by task.
     pub stops: HashMap<String, RunStop>,
     /// Notified when a turn has ended, by task.
@@ -162,7 +162,7 @@ impl Queue {
         worked: Result<(), RetryableError>,
     ) -> Option<Turn> {
         let mut turns = self.lock();
-        turns.reports.remove(&turn.id);
+        turns.reported.remove(&turn.id);
         let stop = turns.stops.remove(&turn.id);
         let is_canceled = worked.is_err() && stop.is_some_and(|stop| stop.is_canceled());
         turns.running_by_owner.take(&turn.owner);

@@ -1,67 +1,66 @@
-//! Passes the reports of a running model on to clients.
+//! Passes what running models report on to clients: from memory, and for other processes through the store.
 
-use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::sync::Arc;
+use std::time::Duration;
 
 use super::queue::Queue;
-use crate::report::Report;
+use crate::report::{Preview, Report};
 use crate::store::Store;
 
-/// The minimum pause between two reports in the store that change only the fraction.
-const PAUSE: Duration = Duration::from_millis(500);
+/// The interval at which reports are stored: at most one per task.
+const INTERVAL: Duration = Duration::from_secs(1);
 
-/// The smallest change of the fraction that is reported.
-const STEP: f64 = 0.01;
-
-/// The reports about one attempt at a task.
-pub struct Reporter<'a> {
-    id: &'a str,
-    store: &'a dyn Store,
-    queue: &'a Queue,
-    sent: Mutex<Sent>,
+/// What the model has reported about a running task.
+#[derive(Default)]
+pub struct Reported {
+    pub report: Report,
+    pub preview: Option<Arc<Preview>>,
+    is_report_unsaved: bool,
+    is_preview_unsaved: bool,
 }
 
-struct Sent {
-    report: Report,
-    /// When the store received a report.
-    stored: Instant,
-}
+impl Queue {
+    /// Updates the report about a running task. Does not wait for the store.
+    pub fn report(&self, id: &str, newer: Report) {
+        let mut turns = self.lock();
+        let reported = turns.reported.entry(id.to_owned()).or_default();
+        reported.is_report_unsaved |= reported.report.update(newer);
+    }
 
-impl<'a> Reporter<'a> {
-    pub fn new(id: &'a str, store: &'a dyn Store, queue: &'a Queue) -> Self {
-        let sent = Sent {
-            report: Report::default(),
-            stored: Instant::now(),
+    /// Replaces the preview of a running task. Does not wait for the store.
+    pub fn report_preview(&self, id: &str, preview: Preview) {
+        let name = preview.name.clone();
+        let mut turns = self.lock();
+        let reported = turns.reported.entry(id.to_owned()).or_default();
+        let newer = Report {
+            preview: Some(name),
+            ..Report::default()
         };
-        Self {
-            id,
-            store,
-            queue,
-            sent: Mutex::new(sent),
+        if reported.report.update(newer) {
+            reported.preview = Some(Arc::new(preview));
+            reported.is_report_unsaved = true;
+            reported.is_preview_unsaved = true;
         }
     }
 
-    pub fn report(&self, newer: Report) {
-        let mut sent = self.sent.lock().unwrap_or_else(PoisonError::into_inner);
-        let before = sent.report.clone();
-        sent.report.update(newer);
-        let has_other_message = sent.report.message != before.message;
-        let is_near = match (before.fraction, sent.report.fraction) {
-            (Some(before), Some(fraction)) => (fraction - before).abs() < STEP,
-            (before, fraction) => before == fraction,
-        };
-        if !has_other_message && is_near {
-            // Small steps add up.
-            sent.report = before;
-            return;
+    /// Stores the newest reports periodically, for other processes, until the service stops.
+    pub fn save_reports(&self, store: &dyn Store) {
+        while !self.stop.is_set_within(INTERVAL) {
+            for (id, report, preview) in self.unsaved_reports() {
+                store.set_report(&id, &report, preview.as_deref());
+            }
         }
-        let report = sent.report.clone();
-        let now = Instant::now();
-        if has_other_message || now.duration_since(sent.stored) >= PAUSE {
-            sent.stored = now;
-            self.store.set_report(self.id, &report);
-        }
-        let mut turns = self.queue.lock();
-        turns.reports.insert(self.id.to_owned(), report);
+    }
+
+    /// Returns the reports that have changed since the last call.
+    fn unsaved_reports(&self) -> Vec<(String, Report, Option<Arc<Preview>>)> {
+        let mut turns = self.lock();
+        let unsaved = turns.reported.iter_mut().filter_map(|(id, reported)| {
+            let has_preview = std::mem::take(&mut reported.is_preview_unsaved);
+            let preview = reported.preview.clone().filter(|_| has_preview);
+            std::mem::take(&mut reported.is_report_unsaved)
+                .then(|| (id.clone(), reported.report.clone(), preview))
+        });
+        unsaved.collect()
     }
 }

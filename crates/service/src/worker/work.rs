@@ -12,13 +12,12 @@ use atelier_procedural::Job;
 use super::WorkerContext;
 use super::cancel::Canceler;
 use super::queue::Queue;
-use super::reporter::Reporter;
 use super::retryable_error::RetryableError;
 use crate::model::{Ended, Pace, RunStop, Stop};
 use crate::models::open_output;
 use crate::outputs::Artifact;
 use crate::recipe::Made;
-use crate::report::Report;
+use crate::report::{Preview, Report};
 use crate::runner::{Run, time_limit_message};
 use crate::secrets::Secrets;
 use crate::store::{Failed, Order, StoreError};
@@ -126,7 +125,6 @@ fn attempt(
         return Ok(Attempt::Superseded);
     }
     tracing::debug!("task {id} begins");
-    let reporter = Reporter::new(id, &**store, queue);
     let make = || match remote {
         Some(remote) => remote.run(&Run {
             id,
@@ -139,10 +137,13 @@ fn attempt(
             sent: order.sent,
             store: &**store,
             report: &|report| {
-                reporter.report(Report {
-                    message: secrets.hide_in(&report.message),
-                    ..report
-                });
+                let message = secrets.hide_in(&report.message);
+                queue.report(id, Report { message, ..report });
+            },
+            preview: &|picture| {
+                if let Some(preview) = Preview::new(picture) {
+                    queue.report_preview(id, preview);
+                }
             },
             hide: &|text| secrets.hide_in(text),
         }),
@@ -156,8 +157,8 @@ fn attempt(
             let pace = Pace::new(model.seconds(&input) * speed, stop.flag());
             let made = model.make(&Job {
                 progress: &|fraction| {
-                    reporter.report(Report::fraction(fraction.clamp(0.0, 1.0)));
-                    pace.reach(fraction)
+                    let report = |reached| queue.report(id, Report::fraction(reached));
+                    pace.reach(fraction, report)
                 },
                 open: &open_output(outputs),
                 scale: *draw_scale,

@@ -9,6 +9,7 @@ pub fn cancel(db: &Postgres, id: &str) -> Result<bool, StoreError> {
         let mut transaction = db.pool.begin().await?;
         let changed = sqlx::query(
             "UPDATE task SET status = 'failed', error = $2, finished_ms = $3,
+                 words = NULL, progress = NULL, preview = NULL,
                  canceled = CASE status WHEN 'processing' THEN 1 ELSE 2 END
              WHERE id = $1 AND finished_ms IS NULL AND sent_ms IS NULL",
         )

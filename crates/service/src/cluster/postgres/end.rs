@@ -48,7 +48,7 @@ impl Postgres {
             }
             let changed = sqlx::query(
                 "UPDATE task SET status = $2, output = $3, error = $4, finished_ms = $5,
-                     bytes = bytes + $6, awaits_result = $7
+                     bytes = bytes + $6, awaits_result = $7, words = NULL, progress = NULL, preview = NULL
                  WHERE id = $1 AND (finished_ms IS NULL OR awaits_result AND $4 IS NULL)",
             )
             .bind(id)
@@ -76,6 +76,7 @@ pub(super) async fn delete_parts(
         "DELETE FROM hold WHERE task = $1",
         "DELETE FROM answer WHERE task = $1",
         "DELETE FROM secret WHERE task = $1",
+        "DELETE FROM preview WHERE task = $1",
     ] {
         sqlx::query(statement)
             .bind(id)
