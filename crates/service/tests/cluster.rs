@@ -8,6 +8,8 @@ mod cancel;
 mod crowd;
 #[path = "cluster/openai_images.rs"]
 mod openai_images;
+#[path = "cluster/progress.rs"]
+mod progress;
 #[path = "cluster/queue_tables.rs"]
 mod queue_tables;
 #[path = "cluster/silent.rs"]

@@ -1,5 +1,8 @@
 //! Models that run as workflows in ComfyUI.
 
+#[path = "comfyui/progress.rs"]
+mod progress;
+
 mod support;
 
 use std::path::Path;

@@ -17,8 +17,11 @@ use crate::outputs::Artifact;
 use crate::report::Report;
 
 mod results;
+mod steps;
+mod websocket;
 
 use results::Item;
+use websocket::Progress;
 
 /// The timeout of a request without files.
 const SHORT: Duration = Duration::from_secs(10);
@@ -72,6 +75,7 @@ impl Runner for Workflow {
 
     fn run(&self, run: &Run<'_>) -> Result<Vec<Artifact>, Ended> {
         let submission = uuid(run.id);
+        let progress = Progress::receive(&self.client, &self.address, &submission, &self.graph);
         // An earlier attempt, before the service was killed, may have submitted the task.
         let mut prompt = self.find(run, &submission)?;
         let mut was_submitted = prompt.is_some();
@@ -86,6 +90,10 @@ impl Runner for Workflow {
                 was_submitted = true;
                 continue;
             };
+            if let Some(progress) = &progress {
+                progress.set_prompt(id);
+                progress.report(run);
+            }
             if let Some(entry) = self.get_json(run, &format!("/history/{id}"))?.get(id)
                 && is_complete(entry)
             {
@@ -165,7 +173,13 @@ impl Workflow {
 
     fn submit(&self, run: &Run<'_>, submission: &str) -> Result<String, Ended> {
         let graph = self.fill_in(run)?;
-        let body = json!({"prompt": graph, "prompt_id": submission, "client_id": submission});
+        let body = json!({
+            "prompt": graph,
+            "prompt_id": submission,
+            "client_id": submission,
+            // Without it, newer versions send previews only if they were started with `--preview-method`.
+            "extra_data": {"preview_method": "auto"},
+        });
         let reply = self.call(run, move |client, address| {
             client.json("POST", &format!("{address}/prompt"), &[], &body, SHORT)
         })?;

@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 use serde_json::Value;
 use thiserror::Error;
 use ureq::http::request::Builder;
-use ureq::http::{HeaderValue, Method, Request, Response};
+use ureq::http::{HeaderValue, Method, Request, Response, Uri};
 use ureq::unversioned::resolver::DefaultResolver;
 use ureq::{Agent, AsSendBody, Body, SendBody};
 
@@ -88,6 +88,12 @@ impl Client {
         &self.policy
     }
 
+    /// Returns the `Authorization` header of a request to this address.
+    pub fn authorization_for(&self, uri: &Uri) -> Option<&HeaderValue> {
+        let authorization = self.authorization.as_ref();
+        authorization.filter(|_| self.policy.is_own(uri))
+    }
+
     /// Sends a GET request, and follows redirects.
     ///
     /// # Errors
@@ -151,9 +157,7 @@ impl Client {
         let mut request = request
             .body(body)
             .map_err(|error| CallError::NotSent(error.to_string()))?;
-        if let Some(authorization) = &self.authorization
-            && self.policy.is_own(request.uri())
-        {
+        if let Some(authorization) = self.authorization_for(request.uri()) {
             // ureq removes this header when it follows a redirect.
             let headers = request.headers_mut();
             headers.insert("authorization", authorization.clone());

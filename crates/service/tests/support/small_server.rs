@@ -6,6 +6,9 @@ use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
 
 use serde_json::Value;
+use tungstenite::WebSocket;
+use tungstenite::handshake::derive_accept_key;
+use tungstenite::protocol::Role;
 
 /// A received request.
 #[derive(Debug, Clone)]
@@ -49,6 +52,12 @@ impl From<Response> for Reply {
     }
 }
 
+/// An open connection of a client, and its request.
+pub type Connection = (Request, WebSocket<TcpStream>);
+
+/// What a server does with a websocket that a client has opened.
+type OnWebSocket = dyn Fn(Connection) + Send + Sync;
+
 /// A server that runs until the test ends.
 pub struct SmallServer {
     pub address: SocketAddr,
@@ -61,19 +70,30 @@ impl SmallServer {
     }
 
     pub fn start_with_headers(answer: impl Fn(&Request) -> Reply + Send + Sync + 'static) -> Self {
-        Self::serve_at("127.0.0.1:0".parse().unwrap(), answer)
+        Self::serve_at("127.0.0.1:0".parse().unwrap(), answer, None)
+    }
+
+    /// Starts a server that also opens websockets.
+    pub fn start_with_websockets(
+        answer: impl Fn(&Request) -> Response + Send + Sync + 'static,
+        open: impl Fn(Connection) + Send + Sync + 'static,
+    ) -> Self {
+        let answer = move |request: &Request| answer(request).into();
+        let address = "127.0.0.1:0".parse().unwrap();
+        Self::serve_at(address, answer, Some(Arc::new(open)))
     }
 
     pub fn start_at(
         address: SocketAddr,
         answer: impl Fn(&Request) -> Response + Send + Sync + 'static,
     ) -> Self {
-        Self::serve_at(address, move |request| answer(request).into())
+        Self::serve_at(address, move |request| answer(request).into(), None)
     }
 
     fn serve_at(
         address: SocketAddr,
         answer: impl Fn(&Request) -> Reply + Send + Sync + 'static,
+        open: Option<Arc<OnWebSocket>>,
     ) -> Self {
         let listener = TcpListener::bind(address).unwrap();
         let server = Self {
@@ -83,8 +103,8 @@ impl SmallServer {
         let (requests, answer) = (server.requests.clone(), Arc::new(answer));
         std::thread::spawn(move || {
             for stream in listener.incoming().map_while(Result::ok) {
-                let (requests, answer) = (requests.clone(), answer.clone());
-                std::thread::spawn(move || serve(stream, &requests, &*answer));
+                let (requests, answer, open) = (requests.clone(), answer.clone(), open.clone());
+                std::thread::spawn(move || serve(stream, &requests, &*answer, open.as_deref()));
             }
         });
         server
@@ -112,9 +132,24 @@ fn serve(
     mut stream: TcpStream,
     requests: &Mutex<Vec<Request>>,
     answer: &dyn Fn(&Request) -> Reply,
+    open: Option<&OnWebSocket>,
 ) {
     let Some(request) = read(&stream) else { return };
     requests.lock().unwrap().push(request.clone());
+    if let Some(open) = open
+        && request.header("upgrade") == "websocket"
+    {
+        let key = derive_accept_key(request.header("sec-websocket-key").as_bytes());
+        let head = format!(
+            "HTTP/1.1 101 x\r\nupgrade: websocket\r\nconnection: upgrade\r\nsec-websocket-accept: {key}\r\n\r\n"
+        );
+        stream.write_all(head.as_bytes()).unwrap();
+        open((
+            request,
+            WebSocket::from_raw_socket(stream, Role::Server, None),
+        ));
+        return;
+    }
     let reply = answer(&request);
     let Some((status, content_type, body)) = reply.response else {
         return;
