@@ -57,7 +57,7 @@ fn progress_restarts_with_the_task() {
         std::thread::sleep(Duration::from_millis(20));
     };
     server.kill();
-    let server = Server::start_on(data.path(), &["--workers", "1", "--speed", "1000"]);
+    let server = Server::start_on(data.path(), &["--workers", "1", "--speed", "100"]);
     server.await_log("begins");
     let restarted = progress(&server).unwrap_or_default();
     assert!(restarted < reached, "{restarted} after {reached}");

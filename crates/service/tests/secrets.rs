@@ -180,8 +180,10 @@ fn a_start_deletes_the_secrets_of_earlier_tasks() {
     assert!(server.terminate());
     // The program's outputs may contain the secret.
     std::fs::remove_dir_all(data.path().join("outputs")).ok();
-    let expected = usize::from(cluster::database().is_none());
-    assert_eq!(files_with_secret(data.path()).len(), expected);
+    let found = files_with_secret(data.path());
+    // Also in the write-ahead log, if another thread has the database open when the process ends.
+    let is_in_sqlite = cluster::database().is_none();
+    assert_eq!(!found.is_empty(), is_in_sqlite, "{found:?}");
 
     let server = start(data.path());
     assert_eq!(files_with_secret(data.path()), Vec::<PathBuf>::new());
