@@ -313,6 +313,7 @@ class _Display:
 
     def __init__(self):
         self._word, self._id, self._began, self._shown = "sending", None, time.monotonic(), None
+        self._fraction, self._message = None, ""
         self._bar, self._server, self._node, self.notes = None, None, None, []
         try:
             from comfy.utils import ProgressBar
@@ -328,6 +329,9 @@ class _Display:
     def word(self, word):
         self._word = word
 
+    def progress(self, fraction, message):
+        self._fraction, self._message = fraction, message
+
     def task(self, task_id):
         self._id = task_id
 
@@ -335,13 +339,16 @@ class _Display:
         """Raises an exception after Cancel; otherwise updates the display once a second."""
         _stop_if_interrupted()
         seconds = int(time.monotonic() - self._began)
-        if (self._word, seconds) == self._shown:
+        words = " · ".join(filter(None, [self._word, self._message]))
+        if (words, self._fraction, seconds) == self._shown:
             return
-        self._shown = self._word, seconds
-        if self._bar:
-            # The service reports no numbers, so the bar approaches its end within about a minute.
+        self._shown = words, self._fraction, seconds
+        if self._bar and self._fraction is not None:
+            self._bar.update_absolute(int(100 * self._fraction))
+        elif self._bar:
+            # Without a number, the bar approaches its end within about a minute.
             self._bar.update_absolute(int(95 * (1 - math.exp(-seconds / 25))))
-        self.say("%s · %d s%s" % (self._word, seconds, " · task %s" % self._id if self._id else ""))
+        self.say("%s · %d s%s" % (words, seconds, " · task %s" % self._id if self._id else ""))
 
     def done(self, urls):
         if self._bar:
@@ -497,6 +504,7 @@ def _start(service, inputs, key, deadline, display, pause):
 def _run(inputs, task_id, display, pause):
     deadline = time.monotonic() + _timeout()
     service = Service(pause=pause)
+    service.on_progress = display.progress
     is_fetched = bool(task_id)
     key = None if task_id else _key(inputs)
     known = bool(task_id or (key and key in _ids()))

@@ -103,8 +103,14 @@ class Run:
 
     def __init__(self, name, work):
         self.name, self.task_id, self.words = name, None, ["sending"]
+        self.progress = None, ""
         self.ended, self.urls, self.error, self.has_arrived = None, None, None, False
         threading.Thread(target=self._run, args=(work,), daemon=True).start()
+
+    def service(self):
+        service = Service(model=MODELS[self.name])
+        service.on_progress = lambda *progress: setattr(self, "progress", progress)
+        return service
 
     def _run(self, work):
         try:
@@ -146,10 +152,9 @@ def inputs_of(name, arguments):
 
 def run_of(name, inputs):
     """Returns the run for a call of this tool, and whether an earlier call has started it."""
-    model = MODELS[name]
 
     def work(run):
-        service, deadline = Service(model=model), time.monotonic() + _timeout()
+        service, deadline = run.service(), time.monotonic() + _timeout()
         run.task_id = service.start(inputs, deadline, run.words.append)
         print("%s: task %s was started." % (name, run.task_id), file=sys.stderr, flush=True)
         return service.finish(run.task_id, deadline, run.words.append)
@@ -179,7 +184,7 @@ def _finish(name, task_id):
     def work(run):
         run.task_id = task_id
         deadline = time.monotonic() + _timeout()
-        return Service(model=MODELS[name]).finish(task_id, deadline, run.words.append)
+        return run.service().finish(task_id, deadline, run.words.append)
 
     return work
 
@@ -321,11 +326,15 @@ async def wait_for(run, context, timeout):
     its call ends this wait, but not the run."""
     began, shown = time.monotonic(), None
     while run.ended is None and time.monotonic() - began < timeout:
-        words = run.words[-1] if run.task_id is None else "%s, task %s" % (run.words[-1], run.task_id)
+        fraction, message = run.progress
+        task = run.task_id and "task %s" % run.task_id
+        words = ", ".join(filter(None, [run.words[-1], message, task]))
         seconds = int(time.monotonic() - began)
         if shown != (words, seconds):
             shown = words, seconds
-            await context.session.report_progress(seconds, None, "%s, %d s" % shown)
+            # The value has to grow with each message, so it is the time, and the total an estimate.
+            total = seconds / fraction if fraction and seconds else None
+            await context.session.report_progress(seconds, total, "%s, %d s" % shown)
         await asyncio.sleep(0.1)
 
 

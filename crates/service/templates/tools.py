@@ -60,16 +60,22 @@ def _functions(only, strict_mode):
 
 
 {% if many -%}
-def execute(name, arguments, timeout=DEFAULT_TIMEOUT, on_status=None, pause=time.sleep, secrets=None):
+def execute(
+    name, arguments, timeout=DEFAULT_TIMEOUT, on_status=None, pause=time.sleep, secrets=None, on_progress=None
+):
     """Runs the model of this function with these arguments (a dict, or a JSON text); returns a list
     of URLs.
 {%- else -%}
-def execute(arguments, timeout=DEFAULT_TIMEOUT, on_status=None, pause=time.sleep, secrets=None):
+def execute(
+    arguments, timeout=DEFAULT_TIMEOUT, on_status=None, pause=time.sleep, secrets=None, on_progress=None
+):
     """Runs the model with these arguments (a dict, or a JSON text); returns a list of URLs.
 {%- endif %}
 
     secrets: the values of secret parameters by name, such as {"api_key": "..."}; missing ones come
     from the environment. The arguments, which a chat model may have written, can't set them.
+    on_status: called with each status word. on_progress: called while the task runs, with the completed
+    fraction (0 to 1, None if it is unknown) and a message.
     Raises a GenerationError: see the classes above.
     """
 {%- if many %}
@@ -80,6 +86,7 @@ def execute(arguments, timeout=DEFAULT_TIMEOUT, on_status=None, pause=time.sleep
     parameters = without_secrets({% if many %}MODELS[name]["parameters"]{% else %}PARAMETERS{% endif %})
     inputs = check_inputs(read_arguments(arguments, parameters), parameters)
     inputs.update(secrets or {})
+    service.on_progress = on_progress
     return service.run(inputs, timeout=timeout, on_status=on_status)
 
 
@@ -108,11 +115,13 @@ def cancel({% if many %}name, {% endif %}task_id, timeout=30):
     return Service({% if many %}model=MODELS[name]{% endif %}).cancel(task_id, timeout)
 
 
-async def execute_async({% if many %}name, {% endif %}arguments, timeout=DEFAULT_TIMEOUT, on_status=None, secrets=None):
+async def execute_async(
+    {% if many %}name, {% endif %}arguments, timeout=DEFAULT_TIMEOUT, on_status=None, secrets=None, on_progress=None
+):
     """As execute(), without blocking the event loop. Cancelling it stops the wait, and
     cancels the task if the service can do that."""
     return await in_background(
-        lambda pause: execute({% if many %}name, {% endif %}arguments, timeout, on_status, pause, secrets)
+        lambda pause: execute({% if many %}name, {% endif %}arguments, timeout, on_status, pause, secrets, on_progress)
     )
 
 

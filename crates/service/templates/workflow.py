@@ -246,7 +246,8 @@ class Service:
 
     uid, token and base_url default to the environment's SERVICE_UID, SERVICE_TOKEN and
     SERVICE_BASE_URL (default: the service that this file came from). `pause(seconds)` waits; it may
-    raise an exception to cancel.
+    raise an exception to cancel. `on_progress(fraction, message)`, if set, is called while a task runs;
+    the fraction is 0 to 1, or None if the service does not report one.
     """
 
     def __init__(self, uid=None, token=None, base_url=None, pause=time.sleep, *, model{% if not many %}=MODEL{% endif %}):
@@ -258,6 +259,7 @@ class Service:
         ).rstrip("/")
         self._pause = pause
         self._limits = None
+        self.on_progress = None
         missing = []
         if not self._uid:
             missing.append("SERVICE_UID")
@@ -417,6 +419,8 @@ class Service:
                 return
             if status == "failed":
                 raise GenerationFailed(_message(data.get("error")), task_id)
+            if self.on_progress:
+                self.on_progress(*_progress_of(data))
             # A status that the interface does not define may also be final.
             note = None
             if data.get("error"):
@@ -681,6 +685,14 @@ def _read(reply):
 def _number(value, otherwise):
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
     return value if is_number else otherwise
+
+
+def _progress_of(data):
+    """Returns the completed fraction of a task, None if it is unknown, and a message of one line."""
+    fraction, message = _number(data.get("progress"), None), data.get("message")
+    is_fraction = fraction is not None and 0 <= fraction <= 1
+    line = " ".join(message.split())[:200] if isinstance(message, str) else ""
+    return fraction if is_fraction else None, line
 
 
 def _never_sent(error):

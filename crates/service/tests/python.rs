@@ -219,6 +219,12 @@ fn a_generate_call_that_may_have_arrived_is_not_resent() {
     python("proof_network.py", &server, &Value::Null);
 }
 
+#[test]
+fn the_files_report_the_progress_of_a_task() {
+    let server = Server::start(&["--speed", "0"]);
+    python("proof_progress.py", &server, &Value::Null);
+}
+
 /// Tests the service against its OpenAPI document with schemathesis: valid and invalid requests, which are the same each
 /// time. Checks every response.
 #[test]

@@ -82,7 +82,9 @@ class Service(support.Script):
         return self.data(id="task-%d" % self.count("generate"), status="starting")
 
     def status(self, body):
-        return self.data(id=body["id"], status="completed" if self.done.is_set() else "processing")
+        if self.done.is_set():
+            return self.data(id=body["id"], status="completed")
+        return self.data(id=body["id"], status="processing", progress=0.4, message="step 8 of 20")
 
     def response(self, body):
         return self.data(status="completed", output=["http://127.0.0.1/%s/0.webp?x=1" % body["id"]])
@@ -139,11 +141,14 @@ service.await_calls("response", responses + 1)
 assert assistant.reply(assistant.call("a pier"))["structuredContent"]["task_id"] == "task-5"
 assert service.count("generate") == 5
 
-# The progress messages contain the id.
+# The progress messages contain the id and the service's message. The value is the time, and the total an estimate.
 service.done.clear()
 first = assistant.call("a tower", _meta={"progressToken": "p"})
 assistant.message(lambda m: m.get("method") == "notifications/progress"
                   and "task task-6" in m["params"]["message"])
+reported = assistant.message(lambda m: "total" in m.get("params", {}))["params"]
+assert "step 8 of 20, task task-6" in reported["message"], reported
+assert abs(reported["progress"] / reported["total"] - 0.4) < 0.001, reported
 service.done.set()
 assert assistant.reply(first)["structuredContent"]["task_id"] == "task-6"
 assistant.close()
