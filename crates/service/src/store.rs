@@ -209,7 +209,16 @@ pub trait Store: Send + Sync {
 
     /// Stores what the task's model has reported, for other processes, until the task has ended or begins again. `None`
     /// leaves the preview unchanged.
-    fn set_report(&self, id: &str, report: &Report, preview: Option<&Preview>);
+    ///
+    /// # Errors
+    ///
+    /// The database can't be written.
+    fn set_report(
+        &self,
+        id: &str,
+        report: &Report,
+        preview: Option<&Preview>,
+    ) -> Result<(), StoreError>;
 
     /// Returns the preview of a task that has not ended, if the store has it for other processes.
     ///

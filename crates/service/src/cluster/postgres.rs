@@ -177,10 +177,13 @@ impl Store for Postgres {
         Ok(changed.rows_affected() > 0)
     }
 
-    fn set_report(&self, id: &str, report: &Report, preview: Option<&Preview>) {
-        if let Err(error) = report::set_report(self, id, report, preview) {
-            tracing::warn!("task {id:.8}…: can't store the progress: {error}");
-        }
+    fn set_report(
+        &self,
+        id: &str,
+        report: &Report,
+        preview: Option<&Preview>,
+    ) -> Result<(), StoreError> {
+        report::set_report(self, id, report, preview)
     }
 
     fn preview(&self, id: &str) -> Result<Option<Preview>, StoreError> {

@@ -330,7 +330,14 @@ impl Store for Sqlite {
     }
 
     /// Does nothing: the only process has the reports in memory.
-    fn set_report(&self, _id: &str, _report: &Report, _preview: Option<&Preview>) {}
+    fn set_report(
+        &self,
+        _id: &str,
+        _report: &Report,
+        _preview: Option<&Preview>,
+    ) -> Result<(), StoreError> {
+        Ok(())
+    }
 
     /// Returns `None`: the only process has the previews in memory.
     fn preview(&self, _id: &str) -> Result<Option<Preview>, StoreError> {

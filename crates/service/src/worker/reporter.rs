@@ -47,7 +47,13 @@ impl Queue {
     pub fn save_reports(&self, store: &dyn Store) {
         while !self.stop.is_set_within(INTERVAL) {
             for (id, report, preview) in self.unsaved_reports() {
-                store.set_report(&id, &report, preview.as_deref());
+                if self.stop.is_set() {
+                    return;
+                }
+                if let Err(error) = store.set_report(&id, &report, preview.as_deref()) {
+                    tracing::warn!("task {id:.8}…: can't store the progress: {error}");
+                    self.mark_unsaved(&id, preview.is_some());
+                }
             }
         }
     }
@@ -62,5 +68,13 @@ impl Queue {
                 .then(|| (id.clone(), reported.report.clone(), preview))
         });
         unsaved.collect()
+    }
+
+    /// Has the report stored later, unless the task has ended.
+    fn mark_unsaved(&self, id: &str, has_preview: bool) {
+        if let Some(reported) = self.lock().reported.get_mut(id) {
+            reported.is_report_unsaved = true;
+            reported.is_preview_unsaved |= has_preview;
+        }
     }
 }
