@@ -30,6 +30,9 @@ pub const CANCEL: &str = "/v2/cancel";
 /// Extension: ends 1 to 10 tasks.
 pub const CANCEL_BATCH: &str = "/v2/cancel-batch";
 
+/// Extension: a stream of the changes of a user's tasks.
+pub const EVENTS: &str = "/v2/events";
+
 /// Extension: files for the inputs of tasks.
 pub const UPLOADS: &str = "/v2/uploads";
 

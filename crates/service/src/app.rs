@@ -245,6 +245,7 @@ pub async fn serve(
         stop_requested().await;
         app.pool.drain();
         drain(app, config.drain(), stop_requested()).await;
+        app.store.changes().close();
     };
     connections::serve(listener, routes::router(app.clone()), started.bounds, stop).await;
     started.end().await

@@ -29,7 +29,7 @@ use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 use tower::ServiceExt;
 
 /// The maximum number of connections of a local service.
-pub const MAX: usize = 1024;
+pub const MAX: usize = 4096;
 
 /// The maximum size of a request line with its headers, in bytes.
 const MAX_HEADER_BYTES: usize = 32 * 1024;

@@ -15,6 +15,7 @@ pub mod accounts;
 pub mod app;
 pub mod auth;
 pub mod backend;
+mod changes;
 pub mod cleanup;
 pub mod cli;
 #[cfg(feature = "cluster")]

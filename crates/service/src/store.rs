@@ -1,11 +1,13 @@
 //! Stores the tasks: in SQLite ([`sqlite`]), or with the feature `cluster` in PostgreSQL. Each change is committed
 //! before the service responds.
 
+use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use atelier_contract::{ModelId, StatusWord};
 use serde_json::{Map, Value};
 
+use crate::changes::Changes;
 use crate::idempotency::{Submission, TTL_SECONDS};
 use crate::report::{Preview, Report};
 use crate::secrets::Secrets;
@@ -161,6 +163,9 @@ pub trait Store: Send + Sync {
     ///
     /// The database can't be read.
     fn unfinished(&self) -> Result<Vec<Unfinished>, StoreError>;
+
+    /// Returns the changes of tasks that this process knows of: its own ones, and with a shared database all.
+    fn changes(&self) -> &Arc<Changes>;
 
     /// Checks that the database can be written.
     ///

@@ -1,6 +1,6 @@
 //! Stores the tasks in PostgreSQL, for any number of processes.
 
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock, Once};
 use std::time::Duration;
 
 use atelier_contract::{ModelId, StatusWord};
@@ -9,6 +9,7 @@ use sqlx::postgres::PgPoolOptions;
 use sqlx::{PgPool, Row};
 
 use super::client_runtime;
+use crate::changes::Changes;
 use crate::idempotency::Submission;
 use crate::report::{Preview, Report};
 use crate::store::{
@@ -20,6 +21,7 @@ use crate::uploads::Upload;
 mod allowance;
 mod answer;
 mod cancel;
+mod changed;
 mod end;
 mod queue_tables;
 mod report;
@@ -62,6 +64,9 @@ pub static PROCESS: LazyLock<String> = LazyLock::new(|| {
 #[derive(Debug, Clone)]
 pub struct Postgres {
     pool: PgPool,
+    changes: Arc<Changes>,
+    /// Completed when the notifications about changed tasks are received.
+    listening: Arc<Once>,
 }
 
 impl Postgres {
@@ -88,7 +93,11 @@ impl Postgres {
             .max_connections(MAX_CONNECTIONS)
             .acquire_timeout(TIMEOUT);
         let pool = client_runtime::wait(options.connect(url))?;
-        Ok(Self { pool })
+        Ok(Self {
+            pool,
+            changes: Arc::default(),
+            listening: Arc::new(Once::new()),
+        })
     }
 
     /// Checks that the database is reachable and accepts these credentials. Returns its version.
@@ -158,6 +167,13 @@ impl Store for Postgres {
                 canceled: row.get(8),
             }))
         })
+    }
+
+    fn changes(&self) -> &Arc<Changes> {
+        self.listening.call_once(|| {
+            client_runtime::spawn(changed::receive(self.pool.clone(), self.changes.clone()));
+        });
+        &self.changes
     }
 
     fn try_write(&self) -> Result<(), StoreError> {

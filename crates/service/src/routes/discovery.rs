@@ -36,6 +36,8 @@ pub async fn models(State(app): State<Arc<App>>, headers: HeaderMap) -> Json<Val
         "cancel": true,
         // Not part of INTERFACE: the status contains the progress of running tasks.
         "progress": true,
+        // Not part of INTERFACE: the stream of the changes of tasks.
+        "events": path::EVENTS,
         // Not part of INTERFACE: the additional files.
         "integrations": [
             Integration::COMFYUI_NODES,

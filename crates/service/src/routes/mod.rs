@@ -24,6 +24,7 @@ mod call;
 mod discovery;
 mod documentation;
 mod downloads;
+mod events;
 mod files;
 mod generate;
 mod health;
@@ -55,6 +56,7 @@ fn endpoints() -> Vec<(&'static str, Method, MethodRouter<Arc<App>>)> {
         (path::RESPONSE_BATCH, Method::POST, post(batch::response)),
         (path::CANCEL, Method::POST, post(task::cancel)),
         (path::CANCEL_BATCH, Method::POST, post(batch::cancel)),
+        (path::EVENTS, Method::GET, get(events::stream)),
         (path::UPLOADS, Method::POST, post(uploads::create)),
         (
             "/v1/images/generations",
@@ -157,6 +159,7 @@ fn cors(access: Arc<Access>) -> CorsLayer {
             header::CONTENT_TYPE,
             header::RANGE,
             idempotency::HEADER,
+            events::LAST_EVENT_ID,
             REQUEST_ID,
         ])
         .expose_headers([

@@ -100,7 +100,8 @@ pub fn cancel_one(app: &App, call: &Call, body: &Value) -> Result<Value, Failure
     Ok(data)
 }
 
-fn progress_data(app: &App, origin: &Origin, task: &Progress) -> Value {
+/// Returns the data of `status` for a task.
+pub fn progress_data(app: &App, origin: &Origin, task: &Progress) -> Value {
     let mut data = json!({"id": task.id, "status": standard_status(&task.status)});
     if let Some(error) = &task.error {
         data["error"] = error.as_str().into();

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use atelier_contract::{ModelId, StatusWord};
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, params};
@@ -12,6 +12,7 @@ use super::{
     EndPosition, Ended, Failed, FirstResponse, Order, Progress, Store, StoreError, Task,
     Unfinished, json, now_ms, oldest_valid_key_ms,
 };
+use crate::changes::Changes;
 use crate::idempotency::Submission;
 use crate::report::{Preview, Report};
 use crate::secrets::Secrets;
@@ -19,11 +20,13 @@ use crate::uploads::Upload;
 
 mod answer;
 mod cancel;
+mod changed;
 mod migrations;
 mod secret;
 mod upload;
 mod usage;
 
+use changed::ChangedTasks;
 use migrations::MIGRATIONS;
 
 /// The database. A single connection suffices: apart from commits, its statements take microseconds.
@@ -32,6 +35,7 @@ pub struct Sqlite {
     connection: Mutex<Connection>,
     /// Whether the write-ahead log may contain secrets of ended tasks.
     has_old_secrets: AtomicBool,
+    changed: ChangedTasks,
 }
 
 /// The schema version of this program.
@@ -68,6 +72,7 @@ impl Sqlite {
             transaction.commit()?;
         }
         let database = Self {
+            changed: ChangedTasks::of(&connection),
             connection: Mutex::new(connection),
             // A killed process may have left secrets in the log.
             has_old_secrets: AtomicBool::new(true),
@@ -131,7 +136,9 @@ impl Sqlite {
             .connection
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
-        Ok(work(&connection)?)
+        let done = work(&connection);
+        self.changed.announce(&connection);
+        Ok(done?)
     }
 }
 
@@ -329,14 +336,18 @@ impl Store for Sqlite {
         Ok(Vec::new())
     }
 
-    /// Does nothing: the only process has the reports in memory.
+    /// Announces the report. It is in the memory of the only process.
     fn set_report(
         &self,
-        _id: &str,
+        id: &str,
         _report: &Report,
         _preview: Option<&Preview>,
     ) -> Result<(), StoreError> {
-        Ok(())
+        self.with(|connection| self.changed.add(connection, id))
+    }
+
+    fn changes(&self) -> &Arc<Changes> {
+        &self.changed.changes
     }
 
     /// Returns `None`: the only process has the previews in memory.
