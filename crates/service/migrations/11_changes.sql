@@ -1,7 +1,7 @@
--- Tells all processes which task has changed. The payload of a notification is limited to 8000 bytes.
+-- Tells all processes which task has changed. The limit is that of MAX_UID in changes.rs.
 CREATE FUNCTION announce_task() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-    IF octet_length(NEW.uid) < 7000 THEN
+    IF octet_length(NEW.uid) < 1000 THEN
         PERFORM pg_notify('atelier_task', NEW.id || ' ' || NEW.uid);
     END IF;
     RETURN NULL;

@@ -12,6 +12,10 @@ const CAPACITY: usize = 256;
 /// The number of recent changes that an interrupted stream can continue from.
 const MAX_RECENT: usize = 4096;
 
+/// The length of a user's name, in bytes, from which its changes are not announced. Also in the migration that creates the
+/// trigger.
+const MAX_UID: usize = 1000;
+
 /// A change of a task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
@@ -51,6 +55,9 @@ impl Default for Changes {
 impl Changes {
     /// Announces that a task of this user has changed.
     pub fn announce(&self, uid: &str, task: &str) {
+        if uid.len() >= MAX_UID {
+            return;
+        }
         let mut state = self.lock();
         state.last += 1;
         let change = Change {

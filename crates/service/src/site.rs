@@ -51,6 +51,7 @@ impl Site {
             Some(uri) => self.difference(uri, request.method().clone(), &path).await,
             None => None,
         };
+        let is_difference = difference.is_some();
         let mut response = match difference {
             Some(response) => response,
             None => self.file(request).await,
@@ -68,7 +69,11 @@ impl Site {
         let headers = response.headers_mut();
         headers.insert(
             header::CACHE_CONTROL,
-            HeaderValue::from_static(if is_immutable { IMMUTABLE } else { "no-cache" }),
+            HeaderValue::from_static(match is_immutable {
+                true if is_difference => IMMUTABLE_HERE,
+                true => IMMUTABLE,
+                false => "no-cache",
+            }),
         );
         headers.insert(
             header::X_CONTENT_TYPE_OPTIONS,
@@ -99,6 +104,9 @@ impl Site {
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(medium));
         headers.insert(header::CONTENT_ENCODING, DCZ);
+        // These are about the file of the difference.
+        headers.remove(header::LAST_MODIFIED);
+        headers.remove(header::ACCEPT_RANGES);
         Some(response)
     }
 
@@ -116,6 +124,9 @@ fn last_segment(path: &str) -> &str {
 
 /// The `Cache-Control` of files with a hash in their name, which never change.
 const IMMUTABLE: &str = "public, max-age=31536000, immutable";
+
+/// As [`IMMUTABLE`], but only for the browser: a shared cache may not know that a difference is useless to others.
+const IMMUTABLE_HERE: &str = "private, max-age=31536000, immutable";
 
 /// Returns whether a file name contains a hash: 12 or more hexadecimal digits in a row, as in
 /// `atelier-3f9c2b7a10d4e5f6_bg.wasm`.

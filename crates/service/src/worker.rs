@@ -116,10 +116,11 @@ impl Pool {
                 })
             })
             .collect();
-        if queue.shared.is_some() {
-            let (queue, store) = (queue.clone(), context.store.clone());
-            threads.push(std::thread::spawn(move || queue.save_reports(&*store)));
-        }
+        let reporting = (queue.clone(), context.store.clone());
+        threads.push(std::thread::spawn(move || {
+            let (queue, store) = reporting;
+            queue.save_reports(&*store);
+        }));
         let pool = Self {
             queue,
             canceler,

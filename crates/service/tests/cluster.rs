@@ -6,6 +6,8 @@
 mod cancel;
 #[path = "cluster/crowd.rs"]
 mod crowd;
+#[path = "cluster/events.rs"]
+mod events;
 #[path = "cluster/openai_images.rs"]
 mod openai_images;
 #[path = "cluster/progress.rs"]

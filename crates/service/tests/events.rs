@@ -2,91 +2,12 @@
 
 mod support;
 
-use std::io::{BufRead, BufReader, Write};
-use std::net::TcpStream;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use support::{STRATA, Server, cluster};
+use support::event_stream::Stream;
+use support::{STRATA, Server};
 use tempfile::TempDir;
-
-/// An event: its id, its name and its data.
-type Event = (String, String, Value);
-
-/// An open stream.
-struct Stream(BufReader<TcpStream>);
-
-impl Stream {
-    fn open(server: &Server, uid: &str, last_event: Option<&str>) -> Self {
-        let (status, stream) = Self::request(server, &format!("?uid={uid}"), "local", last_event);
-        assert_eq!(status, 200);
-        stream
-    }
-
-    /// Returns the status of the response and its body.
-    fn request(server: &Server, query: &str, token: &str, last_event: Option<&str>) -> (u16, Self) {
-        let mut stream = server.connect();
-        stream
-            .set_read_timeout(Some(Duration::from_secs(60)))
-            .unwrap();
-        let last_event = last_event
-            .map(|id| format!("Last-Event-ID: {id}\r\n"))
-            .unwrap_or_default();
-        let host = server.url.strip_prefix("http://").unwrap();
-        write!(
-            stream,
-            "GET /v2/events{query} HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {token}\r\n{last_event}\r\n"
-        )
-        .unwrap();
-        let mut stream = Self(BufReader::new(stream));
-        let line = stream.line().unwrap();
-        let status = line.split(' ').nth(1).unwrap().parse().unwrap();
-        while !stream.line().unwrap().is_empty() {}
-        (status, stream)
-    }
-
-    /// Returns the next line; `None` at the end of the connection.
-    fn line(&mut self) -> Option<String> {
-        let mut line = String::new();
-        let length = self.0.read_line(&mut line).unwrap();
-        (length > 0).then(|| line.trim_end().to_owned())
-    }
-
-    /// Returns the next event; `None` at the end of the stream.
-    fn next(&mut self) -> Option<Event> {
-        let (mut id, mut name) = (String::new(), String::new());
-        loop {
-            let line = self.line()?;
-            // Other lines are the sizes of the chunks, and comments.
-            if line == "0" {
-                return None;
-            } else if let Some(value) = line.strip_prefix("id: ") {
-                value.clone_into(&mut id);
-            } else if let Some(value) = line.strip_prefix("event: ") {
-                value.clone_into(&mut name);
-            } else if let Some(value) = line.strip_prefix("data: ") {
-                return Some((id, name, serde_json::from_str(value).unwrap()));
-            }
-        }
-    }
-
-    /// Reads events until one of this task has this status.
-    fn await_status(&mut self, task: &Value, status: &str) -> Event {
-        loop {
-            let event = self.next().expect("the stream has ended");
-            if event.1 == "status" && event.2["id"] == task["id"] && event.2["status"] == status {
-                return event;
-            }
-        }
-    }
-
-    /// Reads the event that every new stream begins with.
-    fn begin(&mut self) -> String {
-        let (id, name, _) = self.next().unwrap();
-        assert_eq!(name, "missed");
-        id
-    }
-}
 
 fn ended(task: &Value, status: &str) -> Value {
     json!({"id": task["id"], "category": "image", "subcategory": "strata", "status": status})
@@ -101,8 +22,6 @@ fn a_stream_has_the_changes_of_its_users_tasks() {
     let mut other = Stream::open(&server, "bob", None);
     other.begin();
     let task = server.generate(STRATA, json!({"prompt": "a", "seed": 1}));
-    let (_, _, data) = stream.await_status(&task, "processing");
-    assert_eq!(data["category"], "image");
     let (_, _, data) = stream.await_status(&task, "completed");
     assert_eq!(data, ended(&task, "completed"));
     // What a stream says is what the status says.
@@ -115,7 +34,7 @@ fn a_stream_has_the_changes_of_its_users_tasks() {
     let mut body = support::request(STRATA, json!({"prompt": "b", "seed": 1}));
     body["uid"] = "bob".into();
     let of_other = server.post("/v2/generate", &body).json()["data"].clone();
-    let (_, _, data) = other.next().unwrap();
+    let (_, _, data) = other.next_status();
     assert_eq!(data["id"], of_other["id"]);
 }
 
@@ -130,8 +49,13 @@ fn a_stream_continues_after_the_last_event() {
     let second = server.generate(STRATA, json!({"prompt": "b", "seed": 2}));
     server.wait(&second);
     let mut stream = Stream::open(&server, "me", Some(&event));
-    // The first event is of the second task, and has its present status.
-    let (_, name, data) = stream.next().unwrap();
+    // It has the present status of the second task.
+    let (_, name, data) = loop {
+        let event = stream.next_event().unwrap();
+        if event.2["id"] != first["id"] {
+            break event;
+        }
+    };
     assert_eq!(
         (name.as_str(), data),
         ("status", ended(&second, "completed"))
@@ -161,7 +85,9 @@ fn one_user_can_not_open_all_streams() {
     let task = server.generate(STRATA, json!({"prompt": "a", "seed": 1}));
     streams[0].await_status(&task, "completed");
     let is_open = || Stream::request(&server, "?uid=me", "local", None).0 == 200;
+    let deadline = Instant::now() + Duration::from_secs(60);
     while !is_open() {
+        assert!(Instant::now() < deadline);
         std::thread::sleep(Duration::from_millis(20));
     }
 }
@@ -173,21 +99,57 @@ fn streams_end_when_the_service_stops() {
     let mut stream = Stream::open(&server, "me", None);
     stream.begin();
     server.request_stop();
-    assert_eq!(stream.next(), None);
+    while stream.next_event().is_some() {}
     assert!(server.exits_successfully());
 }
 
-/// With a shared database, a stream has the changes that other processes have made.
+/// Guards against streams that tell only when a task begins and ends.
 #[test]
-fn a_stream_has_the_changes_of_other_processes() {
-    let data = TempDir::new().unwrap();
-    if cluster::database().is_none() {
-        return;
-    }
-    let first = Server::start_on(data.path(), &["--role", "serve"]);
-    let second = Server::start_on(data.path(), &[]);
-    let mut stream = Stream::open(&first, "me", None);
+fn a_stream_has_the_progress_of_a_running_task() {
+    let server = Server::start(&["--speed", "100", "--workers", "1"]);
+    let mut stream = Stream::open(&server, "me", None);
     stream.begin();
-    let task = second.generate(STRATA, json!({"prompt": "a", "seed": 1}));
-    stream.await_status(&task, "completed");
+    server.generate(STRATA, json!({"prompt": "a", "seed": 1}));
+    while !stream.next_status().2["progress"].is_number() {}
+}
+
+/// Guards against a stream that continues after its token was replaced.
+#[test]
+fn a_stream_ends_when_its_token_is_replaced() {
+    let data = TempDir::new().unwrap();
+    let account = |args: &[&str]| {
+        let output = std::process::Command::new(support::program())
+            .args(["account", args[0], args[1], "--data"])
+            .arg(data.path())
+            .args(support::cluster::database_of(data.path()))
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{output:?}");
+        let text = String::from_utf8(output.stdout).unwrap();
+        let mut words = text.split_whitespace();
+        let token = words.find(|word| word.starts_with("atelier_"));
+        token.expect("a token").to_owned()
+    };
+    let token = account(&["add", "me"]);
+    let server = Server::start_on(data.path(), &[]);
+    let (status, mut stream) = Stream::request(&server, "", &token, None);
+    assert_eq!(status, 200);
+    stream.begin();
+    assert_eq!(Stream::request(&server, "?uid=bob", &token, None).0, 404);
+    let new = account(&["rotate", "me"]);
+    let body = support::request(STRATA, json!({"prompt": "a", "seed": 1}));
+    let authorization = format!("Bearer {new}");
+    let headers = [
+        ("authorization", authorization.as_str()),
+        ("content-type", "application/json"),
+    ];
+    let submitted = server.call(
+        "POST",
+        "/v2/generate",
+        &headers,
+        body.to_string().as_bytes(),
+    );
+    assert_eq!(submitted.status, 200);
+    // The old token may be valid for a second. It is checked again when a task changes, and with each heartbeat.
+    while stream.next_event().is_some() {}
 }

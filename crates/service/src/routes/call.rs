@@ -134,7 +134,7 @@ pub async fn admit(
 
 /// Returns the account of this token; `None` if the service has no accounts. Lookups that are not cached run on
 /// blocking threads, a few at a time.
-async fn account_of(app: &Arc<App>, token: &str) -> Result<Option<String>, Failure> {
+pub async fn account_of(app: &Arc<App>, token: &str) -> Result<Option<String>, Failure> {
     let now = Instant::now();
     if let Some(account) = app.accounts.recent(token, now) {
         return Ok(Some(account));

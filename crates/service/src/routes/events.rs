@@ -13,7 +13,7 @@ use futures_util::stream;
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 use tokio::time::Instant;
 
-use super::call::{Admitted, MAX_BODY, admit};
+use super::call::{Admitted, MAX_BODY, account_of, admit};
 use super::run_blocking;
 use super::task::progress_data;
 use crate::changes::{Change, Subscription};
@@ -35,7 +35,7 @@ const RETRY_SECONDS: u64 = 60;
 /// The pause after which a comment shows that the stream is alive.
 const HEARTBEAT: Duration = Duration::from_secs(15);
 
-/// How long a stream lasts. The client then continues with a new one, which checks the token again.
+/// How long a stream lasts. The client then continues with a new one.
 const MAX_DURATION: Duration = Duration::from_secs(15 * 60);
 
 /// The maximum number of tasks whose status is read at once.
@@ -49,8 +49,9 @@ const MAX_READ: usize = 64;
 pub async fn stream(State(app): State<Arc<App>>, request: Request) -> Result<Response, Failure> {
     let headers = request.headers();
     let peer = request.extensions().get::<Peer>().cloned();
-    let Admitted { account, .. } = admit(&app, headers, peer.as_ref(), MAX_BODY as u64).await?;
-    let uid = user(request.uri().query().unwrap_or_default(), account)?;
+    let Admitted { account, token, .. } =
+        admit(&app, headers, peer.as_ref(), MAX_BODY as u64).await?;
+    let uid = user(request.uri().query().unwrap_or_default(), account.clone())?;
     let last_event = headers.get(LAST_EVENT_ID).and_then(|id| id.to_str().ok());
     let origin = app.access.origin(headers);
     let changes = app.store.changes();
@@ -62,6 +63,8 @@ pub async fn stream(State(app): State<Arc<App>>, request: Request) -> Result<Res
         subscription: changes.subscribe(&uid, last_event),
         until: Instant::now() + MAX_DURATION,
         has_begun: false,
+        token,
+        account,
         app,
         origin,
     };
@@ -120,6 +123,9 @@ struct Events {
     subscription: Subscription,
     until: Instant,
     has_begun: bool,
+    token: String,
+    /// The account of the token, when the stream was opened.
+    account: Option<String>,
     app: Arc<App>,
     origin: Origin,
 }
@@ -129,13 +135,25 @@ impl Events {
     async fn next(&mut self) -> Option<Bytes> {
         if !self.has_begun {
             self.has_begun = true;
-            let missed = std::mem::take(&mut self.subscription.missed);
+            let mut missed = std::mem::take(&mut self.subscription.missed);
+            if missed.len() > MAX_READ
+                && let Some(mut last) = missed.pop()
+            {
+                last.task = None;
+                missed = vec![last];
+            }
             // A first comment, so that the client gets the headers at once.
             return self.frames(":\n\n", missed.into()).await;
         }
         let heartbeat = Instant::now() + HEARTBEAT;
         let due = heartbeat.min(self.until);
-        match tokio::time::timeout_at(due, self.subscription.receiver.recv()).await {
+        let changed = tokio::time::timeout_at(due, self.subscription.receiver.recv()).await;
+        // The token may have been replaced.
+        match account_of(&self.app, &self.token).await {
+            Ok(account) if account == self.account => {}
+            _ => return None,
+        }
+        match changed {
             Err(_) if due == self.until => None,
             Err(_) => Some(Bytes::from_static(b":\n\n")),
             Ok(Err(RecvError::Closed)) => None,
@@ -161,6 +179,7 @@ impl Events {
     async fn frames(&self, start: &str, mut changes: VecDeque<Change>) -> Option<Bytes> {
         let mut latest: Vec<(String, Option<String>)> = Vec::new();
         while let Some(change) = changes.pop_front() {
+            // At most MAX_READ changes.
             if !changes.iter().any(|later| later.task == change.task) {
                 latest.push((self.subscription.event_id(&change), change.task));
             }

@@ -29,7 +29,10 @@ pub async fn serve(app: Arc<App>, task: String, method: &Method) -> Response {
 
 fn find(app: &App, task: &str) -> Result<Arc<Preview>, Failure> {
     if let Some(preview) = app.pool.preview(task) {
-        return Ok(preview);
+        // A canceled task may still be running.
+        let progress = app.store.progress(task).map_err(Failure::store)?;
+        let is_running = progress.is_some_and(|task| !task.status.is_terminal());
+        return is_running.then_some(preview).ok_or_else(outputs::not_found);
     }
     let stored = app.store.preview(task).map_err(Failure::store)?;
     stored.map(Arc::new).ok_or_else(outputs::not_found)

@@ -43,7 +43,7 @@ impl Queue {
         }
     }
 
-    /// Stores the newest reports periodically, for other processes, until the service stops.
+    /// Stores the newest reports periodically, for other processes and for streams of events, until the service stops.
     pub fn save_reports(&self, store: &dyn Store) {
         while !self.stop.is_set_within(INTERVAL) {
             for (id, report, preview) in self.unsaved_reports() {

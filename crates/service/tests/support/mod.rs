@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 pub mod cluster;
+pub mod event_stream;
 #[cfg(target_os = "linux")]
 pub mod small_disk;
 pub mod small_server;

@@ -11,6 +11,9 @@ use crate::changes::Changes;
 /// The name of the notifications. Also in the migration that creates the trigger.
 const CHANNEL: &str = "atelier_task";
 
+/// The time without a notification after which the connection is checked.
+const CHECK: Duration = Duration::from_secs(30);
+
 /// The pause before the connection is opened again.
 const PAUSE: Duration = Duration::from_secs(1);
 
@@ -30,10 +33,21 @@ async fn receive_until_lost(pool: &PgPool, changes: &Changes) -> Result<(), sqlx
     listener.listen(CHANNEL).await?;
     // Tasks may have changed before.
     changes.announce_gap();
-    while let Some(notification) = listener.try_recv().await? {
-        if let Some((id, uid)) = notification.payload().split_once(' ') {
-            changes.announce(uid, id);
+    loop {
+        match tokio::time::timeout(CHECK, listener.try_recv()).await {
+            Ok(Ok(Some(notification))) => {
+                if let Some((id, uid)) = notification.payload().split_once(' ') {
+                    changes.announce(uid, id);
+                }
+            }
+            Ok(Ok(None)) => return Ok(()),
+            Ok(Err(error)) => return Err(error),
+            // The other side may have vanished without closing the connection.
+            Err(_) => {
+                let check = sqlx::query("SELECT 1").execute(&mut listener);
+                let checked = tokio::time::timeout(CHECK, check).await;
+                checked.map_err(|_| sqlx::Error::PoolTimedOut)??;
+            }
         }
     }
-    Ok(())
 }

@@ -13,6 +13,10 @@ pub fn set_report(
 ) -> Result<(), StoreError> {
     db.wait(async {
         let mut transaction = db.pool.begin().await?;
+        // A lost report does no harm, so that no other transaction waits for the disk.
+        sqlx::query("SET LOCAL synchronous_commit = off")
+            .execute(&mut *transaction)
+            .await?;
         // Locks the task, so that it does not end before its preview is stored.
         let changed = sqlx::query(
             "UPDATE task SET words = $2, progress = $3, preview = $4
@@ -47,7 +51,8 @@ pub fn preview(db: &Postgres, id: &str) -> Result<Option<Preview>, StoreError> {
         // A preview of an earlier attempt is not in the task.
         sqlx::query_as(
             "SELECT name, picture FROM preview WHERE task = $1
-                 AND EXISTS (SELECT FROM task WHERE id = $1 AND preview IS NOT NULL)",
+                 AND EXISTS (SELECT FROM task
+                     WHERE id = $1 AND preview IS NOT NULL AND finished_ms IS NULL)",
         )
         .bind(id)
         .fetch_optional(&db.pool),

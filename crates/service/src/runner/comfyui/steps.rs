@@ -57,6 +57,11 @@ impl Steps {
         }
     }
 
+    /// Begins with a new connection: the prompt may have ended meanwhile.
+    pub fn reconnect(&mut self) {
+        self.is_running = false;
+    }
+
     /// Reads a text message. Returns what it reports about this prompt.
     pub fn read_text(&mut self, text: &str) -> Option<Report> {
         let message: Value = serde_json::from_str(text).ok()?;

@@ -75,7 +75,8 @@ impl Progress {
             }),
         });
         let receiver = shared.clone();
-        std::thread::spawn(move || receiver.run());
+        let thread = std::thread::Builder::new();
+        thread.spawn(move || receiver.run()).ok()?;
         Some(Self {
             shared,
             previewed: Cell::default(),
@@ -132,6 +133,7 @@ impl Shared {
             let error = match self.connect() {
                 Ok(mut socket) => {
                     pause = PAUSES.0;
+                    self.received().steps.reconnect();
                     self.read(&mut socket).to_string()
                 }
                 Err(error) => error,
