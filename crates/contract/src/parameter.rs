@@ -174,7 +174,7 @@ impl Parameter {
     }
 
     /// Returns the medium of a list whose items are the URLs of image, video or audio files. `items` must describe texts:
-    /// with the format `uri`, or with a name that ends like one of files (`image_urls`, but not `image_tags`).
+    /// with the format `uri`, or with a name that ends like one of files (`image_urls` or `frames`, but not `image_tags`).
     pub fn media_list(&self) -> Option<Media> {
         if self.kind() != Kind::Array {
             return None;
@@ -186,13 +186,32 @@ impl Parameter {
             Some(name) => name.eq_ignore_ascii_case("string"),
             None => is_uri,
         };
-        let words = self.words();
-        let is_named = words.last().is_some_and(|word| {
-            let files = ["url", "uri", "input", "file", "reference"];
-            medium_of_several(word).is_some() || files.contains(&singular(word))
+        let found = self.named_files().or_else(|| {
+            let words = self.words();
+            let found = words.iter().find_map(|word| medium_of_several(word));
+            found.filter(|_| is_uri)
         });
-        let found = words.iter().find_map(|word| medium_of_several(word));
-        found.filter(|_| is_text && (is_uri || is_named))
+        found.filter(|_| is_text)
+    }
+
+    /// Returns the medium of the files that the name of a list stands for: it ends with a medium in the plural or singular, or
+    /// with a word for files (`image_urls`), in each case also as a list (`image_list`).
+    pub(crate) fn named_files(&self) -> Option<Media> {
+        let words = self.words();
+        let words = match words.as_slice() {
+            [before @ .., last] if matches!(last.as_str(), "list" | "array") => before,
+            words => words,
+        };
+        let (last, before) = words.split_last()?;
+        if matches!(singular(last), "frame" | "keyframe") {
+            // The frames of a video are pictures.
+            return Some(Media::Image);
+        }
+        let files = ["url", "uri", "input", "file", "reference"];
+        medium_of_several(last).or_else(|| {
+            let before = || before.iter().find_map(|word| medium_of_several(word));
+            files.contains(&singular(last)).then(before).flatten()
+        })
     }
 
     /// Returns the bounds of a list's length: JSON Schema's `minItems` and `maxItems`, an extension of INTERFACE.
@@ -329,6 +348,19 @@ mod tests {
             ("image_urls", &text, Some(Media::Image)),
             ("referenceVideos", &text, Some(Media::Video)),
             ("voices", &json!({"format": "uri"}), Some(Media::Audio)),
+            ("photos", &text, Some(Media::Image)),
+            ("image_list", &text, Some(Media::Image)),
+            ("imageUrlList", &text, Some(Media::Image)),
+            ("reference_images", &text, Some(Media::Image)),
+            ("frames", &text, Some(Media::Image)),
+            ("video_frames", &text, Some(Media::Image)),
+            ("audio_list", &text, Some(Media::Audio)),
+            ("image_prompts", &text, None),
+            ("image_prompt_list", &text, None),
+            ("photo_style", &text, None),
+            ("frame_prompts", &text, None),
+            ("list", &text, None),
+            ("urls", &text, None),
             // Texts about images are no images, and addresses of an unknown medium need no picture.
             ("image_tags", &text, None),
             ("links", &uri, None),

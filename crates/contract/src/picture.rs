@@ -57,17 +57,18 @@ fn is_list_of_pictures(list: &Parameter) -> bool {
     }
     let items = list.extra.get("items");
     let is_uri = items.and_then(|items| items.get("format")?.as_str()) == Some("uri");
-    let item = Parameter {
-        type_name: "string".into(),
-        ..list.clone()
-    };
-    is_uri || declared_items(list).is_none() && is_picture(&item)
+    let is_named = list.named_files() == Some(Media::Image) || has_mask_format(list);
+    is_uri || declared_items(list).is_none() && is_named
 }
 
 fn has_mask_mark(parameter: &Parameter) -> bool {
-    parameter.extra.get("format").and_then(Value::as_str) == Some("mask")
+    has_mask_format(parameter)
         || words(&parameter.name).iter().any(|word| is_mask_word(word))
         || is_described_as_mask(&parameter.description)
+}
+
+fn has_mask_format(parameter: &Parameter) -> bool {
+    parameter.extra.get("format").and_then(Value::as_str) == Some("mask")
 }
 
 fn is_mask_word(word: &str) -> bool {
@@ -157,6 +158,27 @@ mod tests {
         assert_eq!(list("images", json!({"type": "object"})), None);
         assert_eq!(list("image_tags", json!({"type": "string"})), None);
         assert_eq!(list("image_urls", json!({"type": "string"})), IMAGE);
+    }
+
+    /// Guards against pictures that are not sent as such because only the name of their list says so, and against texts about
+    /// pictures that are sent as pictures.
+    #[test]
+    fn lists_are_recognized_by_name() {
+        for items in [json!({"type": "string"}), json!({}), Value::Null] {
+            let list = |name: &str| role(json!({"name": name, "type": "array", "items": items}));
+            for name in ["photos", "image_list", "reference_images", "frames"] {
+                assert_eq!(list(name), IMAGE, "{name} of {items}");
+            }
+            for name in [
+                "image_prompts",
+                "photo_style",
+                "mask_prompts",
+                "frame_rates",
+                "videos",
+            ] {
+                assert_eq!(list(name), None, "{name} of {items}");
+            }
+        }
     }
 
     #[test]
