@@ -98,6 +98,23 @@ fn a_canceled_task_is_stored_as_a_failure() {
     }
 }
 
+/// Guards against a task that is not shown and not followed while two releases use the same browser.
+#[test]
+fn a_state_of_a_later_release_is_read_as_a_status_of_the_service() {
+    for word in ["asleep", "canceled"] {
+        let mut value = full();
+        value["state"] = json!({"state": word, "id": "1", "since": 7});
+        let task = Task::from_value(value).unwrap();
+        let running = TaskState::Running {
+            id: TaskId("1".into()),
+            word: StatusWord::Other(word.into()),
+        };
+        assert_eq!((task.state.label(), &task.state), (word, &running));
+        // It can be read again.
+        assert_eq!(Task::from_value(task.to_value()), Some(task));
+    }
+}
+
 #[test]
 fn rejects_invalid_records() {
     for (pointer, odd) in [
