@@ -4,7 +4,7 @@
 use std::cell::RefCell;
 
 use atelier_contract::ModelId;
-use atelier_studio::form::media_list::MediaList;
+use atelier_studio::form::media_list::{EarlierUpload, MediaList};
 use atelier_studio::form::upload::state::UploadState;
 use leptos::prelude::*;
 
@@ -39,13 +39,16 @@ pub fn of_field(key: &FieldKey, addresses: &[String]) -> ListState {
         return state;
     }
     let uploads = untrack(|| uploads::of_list(key));
-    let places = uploads.iter().filter_map(|upload| {
-        let item = upload.key.item?;
-        Some((item, uploads::restored_place(upload.id)))
+    let earlier = uploads.iter().filter_map(|upload| {
+        Some(EarlierUpload {
+            item: upload.key.item?,
+            place: uploads::restored_place(upload.id),
+            replaces: upload.replaced_address(),
+        })
     });
-    let places: Vec<(u32, usize)> = places.collect();
+    let earlier: Vec<EarlierUpload> = earlier.collect();
     let state = ListState::default();
-    state.list.set(MediaList::new(addresses, &places));
+    state.list.set(MediaList::new(addresses, &earlier));
     lists().update(|lists| lists.push((key.clone(), state.clone())));
     state
 }
@@ -100,6 +103,11 @@ pub fn update(key: &FieldKey, before: &[String], uploads: &[Upload], is_paused: 
         let Some(item) = upload.key.item.filter(|item| !dropped.contains(item)) else {
             continue;
         };
+        // Its item was removed, or has another address.
+        if upload.is_renewed && now.place(item).is_none() {
+            uploads::remove(upload.id);
+            continue;
+        }
         match &upload.state {
             UploadState::Done(uploaded) if !is_paused => {
                 let url = uploaded.url.clone();

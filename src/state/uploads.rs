@@ -14,6 +14,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use atelier_contract::{Draft, Entry, Media, ModelId, Uploaded};
+use atelier_studio::form::media_list;
 use atelier_studio::form::upload::LocalFile;
 use atelier_studio::form::upload::acceptance::{self, Support};
 use atelier_studio::form::upload::metadata;
@@ -65,6 +66,12 @@ impl Upload {
     /// Whether the upload is running, or its URL is not in the field yet.
     fn is_alive(&self) -> bool {
         self.state.is_running() || matches!(self.state, UploadState::Done(_))
+    }
+
+    /// Returns the address that an item of a list has until the file is uploaded again; `None` for other uploads.
+    pub fn replaced_address(&self) -> Option<String> {
+        let before = self.before.as_ref().filter(|_| self.is_renewed)?;
+        self.key.item.map(|_| before.to_text())
     }
 
     /// Whether the file is for the form of a model, not for its table.
@@ -163,7 +170,10 @@ pub fn of_form(address: &str, model: &ModelId) -> Vec<FormUpload> {
     let of_form = |upload: &&Upload| upload.key.address == address && upload.is_of_form(model);
     let form_upload = |upload: &Upload| FormUpload {
         id: upload.id,
-        name: upload.file.name.clone(),
+        name: match upload.key.item {
+            Some(_) => media_list::shown_name(&upload.file.name).to_owned(),
+            None => upload.file.name.clone(),
+        },
         state: upload.state.clone(),
         is_in_list: upload.key.item.is_some(),
         is_automatic: upload.is_renewed || wait::is_automatic(upload.id),

@@ -10,7 +10,7 @@ use std::rc::Rc;
 
 use atelier_contract::{ModelId, Uploaded};
 use atelier_engine::Millis;
-use atelier_studio::form::upload::state::UploadState;
+use atelier_studio::form::upload::state::{UploadEvent, UploadState};
 use atelier_studio::form::upload::stored::{self, StoredUpload};
 use atelier_studio::form::upload::{acceptance, expiry};
 use futures::future::select;
@@ -22,8 +22,8 @@ use web_sys::Blob;
 
 use super::sending::send;
 use super::{
-    Content, Upload, add, add_content, backup_of, known, of_field, refuse, remembered, remove,
-    signal, support, unfinished, wait,
+    Content, Upload, add, add_content, apply, backup_of, known, of_field, refuse, remembered,
+    remove, signal, support, unfinished, wait,
 };
 use crate::browser::local::LocalStore;
 use crate::browser::storage::uploads as storage;
@@ -267,7 +267,8 @@ async fn adopt(all: Contexts, key: String, is_own: bool) {
         return;
     }
     // The item of a list is known only to the tab of its form.
-    if stored.field.item.is_some() && earlier.is_none() {
+    let is_of_list = stored.field.item.is_some();
+    if is_of_list && (earlier.is_none() || !is_own) {
         return;
     }
     let backup = Backup::new(key, stored.at, own_tab(), stored.uid.clone());
@@ -275,10 +276,11 @@ async fn adopt(all: Contexts, key: String, is_own: bool) {
     // The user has canceled it, or has chosen another file for the item.
     let is_wanted = |upload: &Upload| {
         is_awaited(upload)
+        let file = untrack(|| unfinished::record(upload));
             && upload.state != UploadState::Canceled
-            && upload.file.name == stored.file.name
+            && file.is_stored_as(&own_tab(), &stored)
     };
-    let is_unwanted = stored.field.item.is_some() && !earlier.as_ref().is_some_and(is_wanted);
+    let is_unwanted = is_of_list && !earlier.as_ref().is_some_and(is_wanted);
     if is_unwanted || wait::is_replaced_since(&stored.field.model, stored.at) {
         return backup.delete();
     }
@@ -287,6 +289,11 @@ async fn adopt(all: Contexts, key: String, is_own: bool) {
             backup.delete();
             let message = expiry::lost(&stored.file.name);
             return refuse(stored.field, stored.media, stored.before, message);
+            if let Some(earlier) = earlier.filter(|_| is_of_list) {
+                unfinished::continue_as(earlier.id, earlier.id);
+                apply(earlier.id, UploadEvent::Unfit { message });
+                return;
+            }
         }
         (Some(uploaded), _) => {
             remembered::remember(&stored.field.address, &stored.file, uploaded);
@@ -307,7 +314,7 @@ async fn adopt(all: Contexts, key: String, is_own: bool) {
         before: stored.before,
         can_embed,
         note: stored.note,
-        is_renewed: false,
+        is_renewed: earlier.as_ref().is_some_and(|it| it.is_renewed),
     };
     if is_waiting {
         backup.lock.replace(Some(lock));

@@ -3,9 +3,9 @@
 
 use std::cell::RefCell;
 
-use atelier_contract::json;
+use atelier_contract::{Entry, json};
 use atelier_studio::form::upload::state::{UploadEvent, UploadState};
-use atelier_studio::form::upload::unfinished::{UnfinishedFile, lost_message};
+use atelier_studio::form::upload::unfinished::{UnfinishedFile, is_unfinished, lost_message};
 use leptos::prelude::*;
 
 use super::{Upload, add, apply, of_id, signal};
@@ -40,10 +40,10 @@ pub(super) fn restore() {
             media: file.media,
             file: file.file,
             state: UploadState::Waiting,
-            before: None,
+            is_renewed: file.replaces.is_some(),
+            before: file.replaces.map(Entry::Text),
             can_embed: false,
             note: String::new(),
-            is_renewed: false,
         });
         RESTORED.with_borrow_mut(|restored| {
             restored.push(Restored {
@@ -68,14 +68,21 @@ pub(super) fn restore() {
 fn unfinished() -> Vec<UnfinishedFile> {
     let uploads = signal();
     let uploads = uploads.read();
-    let of_lists = uploads.iter().filter(|upload| upload.key.item.is_some());
-    let file = |upload: &Upload| UnfinishedFile {
+    let of_lists = uploads.iter().filter(|upload| {
+        upload.key.item.is_some() && is_unfinished(&upload.state, upload.is_renewed)
+    });
+    of_lists.map(record).collect()
+}
+
+/// Returns what is stored of a file of a list; tracks its place.
+pub(super) fn record(upload: &Upload) -> UnfinishedFile {
+    UnfinishedFile {
         field: upload.key.clone(),
         media: upload.media,
         file: upload.file.clone(),
         place: media_lists::place(&upload.key).unwrap_or_else(|| place(upload.id)),
-    };
-    of_lists.map(file).collect()
+        replaces: upload.replaced_address(),
+    }
 }
 
 /// Returns the index that a file had in its list before a reload; that of the end for other files.

@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::text::excerpt::excerpt;
 use crate::text::plural::{agreeing, counted};
 
-pub use items::{ListItem, MediaList};
+pub use items::{EarlierUpload, ListItem, MediaList};
 
 /// The message of a list that takes no more items.
 pub const FULL: &str = "The list is full. Remove an item to add another.";
@@ -129,6 +129,14 @@ pub fn name(address: &str) -> String {
     excerpt(last.unwrap_or(address), MAX_NAME)
 }
 
+/// Returns the name that is shown for a file, which may have none.
+pub fn shown_name(name: &str) -> &str {
+    match name.trim() {
+        "" => "Unnamed file",
+        name => name,
+    }
+}
+
 /// Returns the message after an item was moved.
 pub fn moved_message(name: &str, place: usize, count: usize) -> String {
     format!("{name} is now {} of {count}.", place + 1)
@@ -245,6 +253,18 @@ mod tests {
         assert_eq!(name("https://a.example/x/cat.png?size=1#2"), "cat.png");
         assert_eq!(name("https://a.example/"), "a.example");
         assert_eq!(name("data:image/png;base64,AA"), "File in the request");
+    }
+
+    /// Guards against an item that shows nothing, and whose button is named "Remove".
+    #[test]
+    fn a_file_without_a_name_has_a_shown_name() {
+        for (name, shown) in [
+            ("cat.png", "cat.png"),
+            ("", "Unnamed file"),
+            (" ", "Unnamed file"),
+        ] {
+            assert_eq!(shown_name(name), shown);
+        }
     }
 
     #[test]

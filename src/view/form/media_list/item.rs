@@ -29,13 +29,13 @@ pub fn element_id(field: &Field, item: u32) -> String {
 /// Returns the name of an item: that of its file, or else the end of its address.
 pub fn name(address: Option<&str>, upload: Option<&Upload>) -> String {
     match (address, upload) {
-        (_, Some(upload)) => upload.file.name.clone(),
+        (_, Some(upload)) => media_list::shown_name(&upload.file.name).to_owned(),
         (Some(address), None) => match uploads::description(address) {
             // The name of an uploaded file is the first part of its description.
             Some(known) => known.split(", ").next().unwrap_or_default().to_owned(),
             None => media_list::name(address),
         },
-        (None, None) => String::new(),
+        (None, None) => media_list::shown_name("").to_owned(),
     }
 }
 

@@ -12,6 +12,17 @@ pub struct ListItem {
     pub address: Option<String>,
 }
 
+/// An upload for a list that was started before the list was shown.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EarlierUpload {
+    /// The id of the item.
+    pub item: u32,
+    /// The index in the list.
+    pub place: usize,
+    /// The address of the item, if the file replaces one that the service has lost.
+    pub replaces: Option<String>,
+}
+
 /// The items of a field, in order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct MediaList {
@@ -22,20 +33,38 @@ pub struct MediaList {
 }
 
 impl MediaList {
-    /// Creates a list of these addresses, with the items of uploads that were started earlier. `uploads`: the id of each
-    /// item and its index in the list.
-    pub fn new(addresses: &[String], uploads: &[(u32, usize)]) -> Self {
+    /// Creates a list of these addresses, with the items of uploads that were started earlier. A file that replaces an
+    /// address that is not in the list gets no item.
+    pub fn new(addresses: &[String], uploads: &[EarlierUpload]) -> Self {
+        let ids = uploads.iter().map(|upload| upload.item);
         let mut list = Self {
-            last_id: uploads.iter().map(|(id, _)| *id).max().unwrap_or_default(),
+            last_id: ids.max().unwrap_or_default(),
             ..Self::default()
         };
         for address in addresses {
             list.add(Some(address.clone()));
         }
-        let mut uploads = uploads.to_vec();
-        uploads.sort_by_key(|(_, place)| *place);
-        for (id, place) in uploads {
-            list.insert(ListItem { id, address: None }, place);
+        let mut uploads: Vec<&EarlierUpload> = uploads.iter().collect();
+        uploads.sort_by_key(|upload| upload.place);
+        for upload in uploads.iter().filter(|upload| upload.replaces.is_none()) {
+            let item = ListItem {
+                id: upload.item,
+                address: None,
+            };
+            list.insert(item, upload.place);
+        }
+        let mut replaced = Vec::new();
+        for upload in uploads.iter().filter(|upload| upload.replaces.is_some()) {
+            let is_it =
+                |at: &usize| list.items[*at].address == upload.replaces && !replaced.contains(at);
+            let place = Some(upload.place).filter(|place| *place < list.items.len());
+            let found = place
+                .filter(is_it)
+                .or_else(|| (0..list.items.len()).find(is_it));
+            if let Some(at) = found {
+                list.items[at].id = upload.item;
+                replaced.push(at);
+            }
         }
         list
     }
@@ -182,6 +211,15 @@ mod tests {
         texts.iter().map(|it| (*it).to_owned()).collect()
     }
 
+    fn earlier(uploads: &[(u32, usize)]) -> Vec<EarlierUpload> {
+        let uploads = uploads.iter().map(|(item, place)| EarlierUpload {
+            item: *item,
+            place: *place,
+            replaces: None,
+        });
+        uploads.collect()
+    }
+
     /// The last file of a drop is often the smallest. The order must be that of the drop.
     #[test]
     fn the_order_does_not_depend_on_which_upload_ends_first() {
@@ -225,7 +263,7 @@ mod tests {
 
     #[test]
     fn uploads_that_are_gone_or_new_change_the_list() {
-        let mut list = MediaList::new(&texts(&["a"]), &[(5, 9), (7, 9)]);
+        let mut list = MediaList::new(&texts(&["a"]), &earlier(&[(5, 9), (7, 9)]));
         let ids: Vec<u32> = list.items().iter().map(|it| it.id).collect();
         assert_eq!(ids, [8, 5, 7], "ids of earlier uploads are not used again");
         list.sync_uploads(&[7]);
@@ -256,8 +294,30 @@ mod tests {
 
     #[test]
     fn items_of_earlier_uploads_keep_their_places() {
-        let list = MediaList::new(&texts(&["a", "b"]), &[(9, 3), (2, 1), (4, 99)]);
+        let uploads = earlier(&[(9, 3), (2, 1), (4, 99)]);
+        let list = MediaList::new(&texts(&["a", "b"]), &uploads);
         let ids: Vec<u32> = list.items().iter().map(|it| it.id).collect();
         assert_eq!(ids, [10, 2, 11, 9, 4]);
+    }
+
+    /// Guards against a picture that is in the list twice after a reload, at its lost address and as a file.
+    #[test]
+    fn a_file_that_replaces_an_address_has_its_item() {
+        let replacing = |item, place, address: &str| EarlierUpload {
+            item,
+            place,
+            replaces: Some(address.into()),
+        };
+        let mut uploads = earlier(&[(1, 0)]);
+        uploads.extend([
+            replacing(2, 3, "a"),
+            replacing(3, 9, "a"),
+            replacing(4, 1, "removed"),
+        ]);
+        let mut list = MediaList::new(&texts(&["a", "b", "a"]), &uploads);
+        let ids: Vec<u32> = list.items().iter().map(|it| it.id).collect();
+        assert_eq!(ids, [1, 3, 6, 2]);
+        assert!(list.set(2, Some("c".into())));
+        assert_eq!(list.addresses(), ["a", "b", "c"]);
     }
 }

@@ -180,6 +180,7 @@ fn failed_message(name: &str, message: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::form::media_list::EarlierUpload;
     use atelier_contract::{Entry, Uploaded};
 
     fn upload(id: u32, state: UploadState) -> FormUpload {
@@ -375,7 +376,14 @@ mod tests {
     /// Guards against a task with a list that the user has changed after the press of Generate.
     #[test]
     fn a_list_must_stay_the_same_during_the_wait() {
-        let list = MediaList::new(&["a".to_owned()], &[(7, 1)]);
+        let list = MediaList::new(
+            &["a".to_owned()],
+            &[EarlierUpload {
+                item: 7,
+                place: 1,
+                replaces: None,
+            }],
+        );
         let uploaded = |address: &str| {
             let mut list = list.clone();
             list.set(7, Some(address.to_owned()));
