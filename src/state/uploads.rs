@@ -35,8 +35,8 @@ pub use atelier_studio::form::upload::stored::FieldKey;
 pub use backup::{adopt_for, is_restoring, restore};
 pub use copy::embed;
 pub use known::{
-    check, check_again, check_use, checks, content_at, description, file, is_lost, is_own,
-    renew_expired,
+    FormFile, check, check_again, check_form, check_use, checks, content_at, description, file,
+    is_checking, is_lost, is_own, lost_name, renew_expired,
 };
 pub use unfinished::place as restored_place;
 pub use wait::{
@@ -58,7 +58,7 @@ pub struct Upload {
     pub can_embed: bool,
     /// A message about the choice of the file; empty if there is none.
     pub note: String,
-    /// Whether the file is uploaded again because the service had lost it.
+    /// Whether the file is uploaded again because the service had lost it, or has to be chosen again.
     pub is_renewed: bool,
 }
 
@@ -279,11 +279,18 @@ fn start_with(
 
 /// Shows a message at a field, in place of an upload. A running upload is not replaced.
 pub fn refuse(key: FieldKey, media: Media, before: Option<Entry>, message: String) {
-    refuse_file(key, media, before, String::new(), message);
+    refuse_file(key, media, before, String::new(), message, false);
 }
 
-/// Does the same for a file of this name.
-fn refuse_file(key: FieldKey, media: Media, before: Option<Entry>, name: String, message: String) {
+/// Does the same for a file of this name. `is_renewed`: whether the service has lost the file.
+fn refuse_file(
+    key: FieldKey,
+    media: Media,
+    before: Option<Entry>,
+    name: String,
+    message: String,
+    is_renewed: bool,
+) {
     let earlier = untrack(|| of_field(&key));
     if let Some(running) = earlier.filter(|upload| upload.state.is_running()) {
         return signal().update(|uploads| {
@@ -312,7 +319,7 @@ fn refuse_file(key: FieldKey, media: Media, before: Option<Entry>, name: String,
         before,
         can_embed: false,
         note: String::new(),
-        is_renewed: false,
+        is_renewed,
     });
 }
 

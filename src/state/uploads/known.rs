@@ -2,8 +2,9 @@
 
 use std::cell::RefCell;
 
-use atelier_contract::{Credentials, Draft, Entry, Media, ModelId, Uploaded};
-use atelier_studio::form::media_list::{self, MediaList};
+use atelier_contract::{Credentials, Entry, Media, ModelId, Uploaded};
+use atelier_studio::form::media_list;
+use atelier_studio::form::upload::state::UploadState;
 use atelier_studio::form::upload::{self, LocalFile, expiry};
 use leptos::prelude::*;
 use web_sys::{Blob, Url};
@@ -25,7 +26,6 @@ struct Known {
     key: FieldKey,
     /// Whether location and camera data were kept.
     keeps_metadata: bool,
-    media: Media,
     credentials: Credentials,
     file: LocalFile,
     content: Option<Blob>,
@@ -47,6 +47,8 @@ struct Store {
     described: Vec<Described>,
     /// The URLs at which the service no longer has a file.
     gone: Vec<String>,
+    /// The fields whose files are being checked.
+    checking: ArcRwSignal<Vec<FieldKey>>,
     /// The fields whose files were uploaded again, with the files.
     renewed: Vec<(FieldKey, LocalFile)>,
     /// The number of times that all files must be checked.
@@ -55,6 +57,45 @@ struct Store {
 
 thread_local! {
     static STORE: RefCell<Store> = RefCell::default();
+}
+
+/// A file in a form, by its URL in the entry of the field or the item.
+pub struct FormFile {
+    pub key: FieldKey,
+    pub media: Media,
+    pub entry: Entry,
+}
+
+/// A check in progress.
+struct Check(FieldKey);
+
+fn checking() -> ArcRwSignal<Vec<FieldKey>> {
+    STORE.with_borrow(|store| store.checking.clone())
+}
+
+impl Check {
+    fn begin(key: FieldKey) -> Self {
+        checking().update(|checking| checking.push(key.clone()));
+        Self(key)
+    }
+}
+
+impl Drop for Check {
+    fn drop(&mut self) {
+        checking().update(|checking| {
+            if let Some(at) = checking.iter().position(|key| *key == self.0) {
+                checking.swap_remove(at);
+            }
+        });
+    }
+}
+
+/// Whether files of a model's form are being checked; tracked.
+pub fn is_checking(address: &str, model: &ModelId) -> bool {
+    let checking = checking();
+    let checking = checking.read();
+    let mut keys = checking.iter();
+    keys.any(|key| key.address == address && key.model == *model)
 }
 
 /// Remembers the file of a finished upload for this visit.
@@ -77,7 +118,6 @@ pub(super) fn remember(
                 let prepared = content.prepared.as_ref();
                 prepared.is_some_and(|prepared| prepared.keeps_metadata)
             }) == Some(true),
-            media: upload.media,
             credentials,
             file: upload.file,
             content,
@@ -194,13 +234,46 @@ pub fn check(
         if is_gone(&url).await && is_current() {
             renew(all, key, media, entry);
         }
+    // Generate waits for the end of the check.
+    let check = Check::begin(key.clone());
     });
+        let _check = check;
 }
 
 /// Asks the service whether it no longer has a file.
 async fn is_gone(url: &str) -> bool {
     let start = peek::start(url).await;
     let is_gone = start.is_err_and(|error| expiry::is_gone(&error));
+/// Checks the files of a form. `is_current`: whether the form still has a file.
+pub fn check_form(
+    all: Contexts,
+    files: Vec<FormFile>,
+    is_current: impl Fn(&FieldKey, &Entry) -> bool + Clone + 'static,
+) {
+    for FormFile { key, media, entry } in files {
+        let (is_current, field, value) = (is_current.clone(), key.clone(), entry.clone());
+        check(all, key, media, entry, move || is_current(&field, &value));
+    }
+}
+
+/// Uploads the expired files of a form again.
+pub fn renew_expired(all: Contexts, files: &[FormFile]) {
+    let expired = files
+        .iter()
+        .filter(|file| is_expired(&file.entry.to_text()));
+    for FormFile { key, media, entry } in expired {
+        renew(all, key.clone(), *media, entry.clone());
+    }
+}
+
+/// Returns the name of a file of a form that the service no longer has, if there is one.
+pub fn lost_name(files: &[FormFile]) -> Option<String> {
+    let urls = files.iter().map(|file| file.entry.to_text());
+    let url = urls.into_iter().find(|url| is_lost(url))?;
+    let known = file(&url).map(|file| file.name);
+    Some(known.unwrap_or_else(|| media_list::name(&url)))
+}
+
     STORE.with_borrow_mut(|store| {
         store.gone.retain(|it| it != url);
         if is_gone {
@@ -224,43 +297,6 @@ pub fn is_own(all: Contexts, url: &str) -> bool {
 /// Whether the service is known to have no file at a URL any more.
 pub fn is_lost(url: &str) -> bool {
     is_expired(url) || STORE.with_borrow(|store| store.gone.iter().any(|it| it == url))
-}
-
-/// Uploads the expired files of a form again. `lists`: the lists of files by their parameters.
-pub fn renew_expired(
-    all: Contexts,
-    address: &str,
-    model: &ModelId,
-    draft: &Draft,
-    lists: &[(String, MediaList)],
-) {
-    let fields = draft
-        .iter()
-        .map(|(name, entry)| (name, None, entry.to_text()));
-    let items = lists.iter().flat_map(|(name, list)| {
-        let items = list.items().iter();
-        items.filter_map(|item| Some((name.as_str(), Some(item.id), item.address.clone()?)))
-    });
-    for (parameter, item, url) in fields.chain(items) {
-        let media = STORE.with_borrow(|store| {
-            let known = store.known.iter().find(|it| it.uploaded.url == url)?;
-            Some(known.media)
-        });
-        if let Some(media) = media.filter(|_| is_expired(&url)) {
-            let key = FieldKey {
-                address: address.to_owned(),
-                model: model.clone(),
-                parameter: parameter.to_owned(),
-                item,
-                row: None,
-            };
-            let entry = match item {
-                Some(_) => Entry::Text(url),
-                None => draft.get(parameter).cloned().unwrap_or(Entry::Text(url)),
-            };
-            renew(all, key, media, entry);
-        }
-    }
 }
 
 fn is_expired(url: &str) -> bool {
@@ -309,7 +345,16 @@ fn renew(all: Contexts, key: FieldKey, media: Media, entry: Entry) {
 
 /// Shows at a field that its file has to be chosen again. An item of a list needs a name.
 fn refuse_lost(key: FieldKey, media: Media, entry: Entry, url: &str) {
-    let name = key.item.map(|_| media_list::name(url));
-    let message = expiry::LOST.to_owned();
-    refuse_file(key, media, Some(entry), name.unwrap_or_default(), message);
+    let name = key.item.map(|_| media_list::name(url)).unwrap_or_default();
+    let is_shown = |upload: Upload| {
+        let message = match &upload.state {
+            UploadState::Failed { message, .. } => message,
+            _ => return false,
+        };
+        message == expiry::LOST && upload.before.as_ref() == Some(&entry)
+    };
+    if untrack(|| of_field(&key)).is_some_and(is_shown) {
+        return;
+    }
+    refuse_file(key, media, Some(entry), name, expiry::LOST.to_owned(), true);
 }

@@ -118,7 +118,7 @@ pub fn OneForm(
     let form = NodeRef::<Form>::new();
     let fields = NodeRef::<Div>::new();
     let handle = NodeRef::<Div>::new();
-    let upload_wait = UploadWait::new(&model, draft);
+    let upload_wait = UploadWait::new(&model, &schema, draft);
     upload_wait.follow(form);
     pause_delivery(json);
     let form_sheet = sheet::FormSheet::follow(form, handle);
@@ -200,7 +200,8 @@ pub fn OneForm(
                 if upload_wait.begin(|uploaded| submission.is_valid_without(uploaded)) {
                     submission.answer.clear();
                     // On a phone, the form may be folded so that it doesn't show the wait.
-                    if let Some(form) = form.get_untracked() {
+                    let is_checking = upload_wait.is_checking_files();
+                    if let Some(form) = form.get_untracked().filter(|_| !is_checking) {
                         sheet::show_problems(&form);
                     }
                     return;

@@ -2,10 +2,12 @@
 //! when it is done. If the form is left meanwhile, nothing is submitted, and the form says so when it is opened again.
 
 use std::cell::RefCell;
+use std::sync::Arc;
 
-use atelier_contract::{Draft, ModelId};
+use atelier_contract::{Draft, Entry, ModelId, Schema};
 use atelier_engine::Account;
 use atelier_studio::form::media_list::MediaList;
+use atelier_studio::form::upload::expiry;
 use atelier_studio::form::upload::pending::{
     CHANGED, CHECKING, FormUpload, INTERRUPTED, Pending, newest, newest_chosen, pending,
 };
@@ -21,15 +23,18 @@ use crate::browser::press;
 use crate::reactive::boxed::{effect, handler, spawn, text, when};
 use crate::state::contexts::contexts;
 use crate::state::media_lists;
-use crate::state::uploads::{self, Moment};
+use crate::state::uploads::{self, FieldKey, FormFile, Moment};
 use crate::view::form::{output_input, sheet};
 use crate::view::parts::focus;
 
 /// The state of a press of Generate while uploads run.
 #[derive(Clone, Copy)]
 pub struct UploadWait {
+    schema: StoredValue<Arc<Schema>>,
     model: StoredValue<ModelId>,
     wait: RwSignal<Wait>,
+    /// Whether the files of the form are checked before the next press.
+    is_checked: StoredValue<bool>,
     /// What Generate was pressed for.
     pressed: StoredValue<Option<Pressed>>,
     /// Why nothing was submitted after the wait.
@@ -104,15 +109,17 @@ fn ended(uploads: &[FormUpload]) -> Vec<u32> {
 }
 
 impl UploadWait {
-    pub fn new(model: &ModelId, draft: RwSignal<Draft>) -> Self {
+    pub fn new(model: &ModelId, schema: &Arc<Schema>, draft: RwSignal<Draft>) -> Self {
         let interrupted = has_mark(model).then(|| Outcome {
             message: INTERRUPTED.to_owned(),
             ended: Vec::new(),
         });
         remove_mark(model);
         Self {
+            schema: StoredValue::new(schema.clone()),
             model: StoredValue::new(model.clone()),
             wait: RwSignal::new(Wait::Nothing),
+            is_checked: StoredValue::new(false),
             pressed: StoredValue::new(None),
             outcome: RwSignal::new(interrupted),
             draft,
@@ -126,13 +133,84 @@ impl UploadWait {
             .with_value(|model| uploads::of_form(address.as_str(), model))
     }
 
-    /// Whether it is not known yet which files the form has to upload; tracked.
-    fn is_checking(self) -> bool {
+    /// Whether the form may still get another file: an output is replaced, or uploads are read; tracked.
+    fn is_deciding(self) -> bool {
         let address = contexts().session.settings().address;
         let is_deciding = self
             .model
             .with_value(|model| output_input::is_deciding(address.as_str(), model));
         is_deciding || uploads::is_restoring()
+    }
+
+    /// Whether it is not known yet which files the form has to upload; tracked.
+    fn is_checking(self) -> bool {
+        let address = contexts().session.settings().address;
+        let is_checking = self
+            .model
+            .with_value(|model| uploads::is_checking(address.as_str(), model));
+        self.is_deciding() || is_checking
+    }
+
+    /// Returns the files in the fields and lists of the form; not tracked.
+    fn files(self) -> Vec<FormFile> {
+        let address = contexts().session.settings_untracked().address;
+        let model = self.model.get_value();
+        let schema = self.schema.get_value();
+        let key = |parameter: &str, item| FieldKey {
+            address: address.to_string(),
+            model: model.clone(),
+            parameter: parameter.to_owned(),
+            item,
+            row: None,
+        };
+        let mut files: Vec<FormFile> = self.draft.with_untracked(|draft| {
+            let fields = draft.iter().filter_map(|(name, entry)| {
+                let (parameter, _) = schema.parameter(name)?;
+                Some(FormFile {
+                    key: key(name, None),
+                    media: parameter.media()?,
+                    entry: entry.clone(),
+                })
+            });
+            fields.collect()
+        });
+        for (name, list) in media_lists::of_form(address.as_str(), &model) {
+            let parameter = schema.parameter(&name);
+            let Some(media) = parameter.and_then(|(parameter, _)| parameter.media_list()) else {
+                continue;
+            };
+            let items = list.items().iter().filter_map(|item| {
+                Some(FormFile {
+                    key: key(&name, Some(item.id)),
+                    media,
+                    entry: Entry::Text(item.address.clone()?),
+                })
+            });
+            files.extend(items);
+        }
+        files
+    }
+
+    /// Checks the files of the form.
+    fn check(self, files: Vec<FormFile>) {
+        let draft = self.draft;
+        let is_current = move |key: &FieldKey, entry: &Entry| {
+            // The form may have been left.
+            if draft.is_disposed() {
+                return false;
+            }
+            let Some(item) = key.item else {
+                return draft.with_untracked(|draft| draft.get(&key.parameter) == Some(entry));
+            };
+            let lists = media_lists::of_form(&key.address, &key.model);
+            let mut lists = lists.iter().filter(|(name, _)| *name == key.parameter);
+            let address = Some(entry.to_text());
+            lists.any(|(_, list)| {
+                let mut items = list.items().iter();
+                items.any(|it| it.id == item && it.address == address)
+            })
+        };
+        uploads::check_form(contexts(), files, is_current);
     }
 
     /// Decides about Generate; tracked. `waited`: the ids of the uploads that it waits for.
@@ -148,26 +226,21 @@ impl UploadWait {
         *self.wait.read() != Wait::Nothing
     }
 
-    /// Handles a press of Generate. Returns whether it has to wait, or can't submit because a file of a list was not uploaded.
+    /// Handles a press of Generate. Returns whether it has to wait, or can't submit because a file is not at the service.
     /// `is_valid`: whether the input is valid without these parameters; otherwise there is nothing to wait for.
-    pub fn begin(self, is_valid: impl FnOnce(&[String]) -> bool) -> bool {
+    pub fn begin(self, is_valid: impl Fn(&[String]) -> bool) -> bool {
+        let is_checked = self.is_checked.try_update_value(std::mem::take) == Some(true);
         self.cancel();
         let all = contexts();
         // The reason is shown instead of a wait.
         if untrack(|| all.session.credentials()).is_none() {
             return false;
         }
-        if untrack(|| self.is_checking()) {
+        if untrack(|| self.is_deciding()) {
             self.start(Wait::Check);
             return true;
         }
-        let address = all.session.settings_untracked().address;
-        self.model.with_value(|model| {
-            let lists = media_lists::of_form(address.as_str(), model);
-            self.draft.with_untracked(|draft| {
-                uploads::renew_expired(all, address.as_str(), model, draft, &lists);
-            });
-        });
+        uploads::renew_expired(all, &self.files());
         match untrack(|| self.pending(&[])) {
             Pending::Wait(ids, _) => {
                 if !is_valid(&uploads::parameters(&ids)) {
@@ -180,8 +253,31 @@ impl UploadWait {
                 self.stop(message);
                 true
             }
-            Pending::Submit => false,
+            Pending::Submit => is_valid(&[]) && self.wait_for_files(is_checked),
         }
+    }
+
+    /// Waits until the files of the form are checked. Returns false if they are, and the service has them.
+    fn wait_for_files(self, is_checked: bool) -> bool {
+        // A check may fail without a result.
+        if !is_checked {
+            self.check(self.files());
+        }
+        if untrack(|| self.is_checking()) {
+            self.start(Wait::Check);
+            self.is_checked.set_value(true);
+            return true;
+        }
+        let lost = uploads::lost_name(&self.files());
+        if let Some(name) = &lost {
+            self.stop(expiry::lost_in_form(name));
+        }
+        lost.is_some()
+    }
+
+    /// Whether Generate waits only until the files of the form are checked, which takes a moment; not tracked.
+    pub fn is_checking_files(self) -> bool {
+        self.is_checked.get_value() && *self.wait.read_untracked() == Wait::Check
     }
 
     /// Begins to wait.
@@ -205,6 +301,7 @@ impl UploadWait {
     pub fn cancel(self) {
         self.outcome.set(None);
         self.wait.set(Wait::Nothing);
+        self.is_checked.set_value(false);
         self.model.with_value(remove_mark);
     }
 
@@ -241,7 +338,10 @@ impl UploadWait {
                 }
                 Pending::Submit => {
                     self.wait.set(Wait::Nothing);
-                    press::forget();
+                    // A check may end between the clicks of a double click.
+                    if wait != Wait::Check {
+                        press::forget();
+                    }
                     // Later, because signals that are created in an effect are disposed with it.
                     spawn(async move {
                         if let Some(form) = form.try_get_untracked().flatten() {

@@ -34,6 +34,13 @@ pub fn lost(name: &str) -> String {
     format!("The service no longer has {name}. Choose it again.")
 }
 
+/// Returns the message for a form with a file that the service has deleted. It begins like the one about a list.
+pub fn lost_in_form(name: &str) -> String {
+    format!(
+        "Not sent: {name} is not uploaded. The service no longer has it: choose it again, or enter another address."
+    )
+}
+
 /// Returns the message for a batch with a file that the service has deleted.
 pub fn lost_in_batch(name: &str) -> String {
     format!(
