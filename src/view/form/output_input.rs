@@ -168,12 +168,17 @@ impl MediaField {
     pub fn replace(&self, item: Option<u32>, (name, url): Output) {
         let of = self.clone();
         // Generate waits for the end of the decision.
-        let decision = Decision::begin(untrack(|| of.key()));
+        let key = untrack(|| of.key());
+        let decision = Decision::begin(key.clone());
         spawn(async move {
             let _decision = decision;
             let Some(found) = replacement(of.all, &name, &url).await else {
                 return;
             };
+            // The form was left: it decides again when it is opened again.
+            if !of.is_alive() {
+                return request_replacement(key, (name, url));
+            }
             if of.is_list() {
                 let list = ListField::new(&of);
                 let item = item.or_else(|| list.item_with(&url));

@@ -395,7 +395,7 @@ impl MediaField {
     }
 
     /// Whether the form is still shown.
-    fn is_alive(&self) -> bool {
+    pub fn is_alive(&self) -> bool {
         !self.field.is_disposed()
     }
 

@@ -49,7 +49,7 @@ pub(crate) const CHOOSE: &str = "
 ";
 
 /// Stores a completed task of another service, whose output is a picture of 192 × 192 px at the path PICTURE.
-const STORE: &str = "
+pub(crate) const STORE: &str = "
     const model = { category: 'image', subcategory: 'tessera' };
     const task = {
         key: 'made', account: { address: 'https://other.example', uid: 'me' }, model, model_name: 'Tessera',

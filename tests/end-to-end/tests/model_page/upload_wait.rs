@@ -1,11 +1,15 @@
 //! What Generate does while it is not known yet which files the form has to upload, and files of an input that is replaced.
 
-use super::media_lists;
-use super::own_files::{CANCEL, COUNT_CALLS, PAGE, UPLOADS, VALUE, choose, open, release};
+use super::own_files::{
+    CANCEL, COUNT_CALLS, PAGE, UPLOADS, VALUE, choose, open, release, uploaded,
+};
+use super::{mask, media_lists};
 use crate::studio::{TIMEOUT, run_steps};
 use atelier_end_to_end::fault::{Fault, Rule};
 use atelier_end_to_end::find::{by, starting};
-use atelier_end_to_end::wait::wait_for_value;
+use atelier_end_to_end::site;
+use atelier_end_to_end::wait::{wait_for_match, wait_for_value};
+use serde_json::Value;
 
 /// Guards against a task that is paid for with the address of an output that the service no longer has: Generate submitted it
 /// while the page was checking that.
@@ -48,6 +52,39 @@ async fn generate_waits_until_an_output_is_checked() {
         assert_eq!(studio.sent_prompts(), ["glass", "repainted"]);
         Ok(())
     })
+    .await;
+}
+
+/// Guards against an address of another service that stays in the form, because the form was left while the page was deciding
+/// whether the output has to be uploaded.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_output_is_decided_again_when_its_form_is_opened_again() {
+    run_steps(
+        "an_output_is_decided_again",
+        &["--speed", "0"],
+        async |studio| {
+            let browser = studio.browser;
+            browser.open(&studio.address("/gallery")).await?;
+            browser.wait_for_text("No outputs yet.", TIMEOUT).await?;
+            let picture = site::file("icon-192", ".png")?;
+            let store = mask::STORE.replace("PICTURE", &picture);
+            studio.run_script(&store).await?;
+            open(studio).await?;
+            studio.proxy.add(Rule::every(&picture, Fault::Hold));
+            browser
+                .press(&starting("button", "Use this output"))
+                .await?;
+            let is_output = |value: &Value| value.as_str().is_some_and(|it| it.ends_with(&picture));
+            wait_for_match(browser, "the output in the field", VALUE, is_output).await?;
+            browser.press(&by("link", "Models")).await?;
+            browser.find(&by("heading", "Models")).await?;
+            studio.proxy.clear();
+            browser.run("history.back()", vec![]).await?;
+            browser.find(&by("heading", "Repaint")).await?;
+            uploaded(studio).await?;
+            Ok(())
+        },
+    )
     .await;
 }
 
