@@ -180,6 +180,22 @@ pub fn recall(key: &FieldKey, picture: &str, size: (u32, u32)) -> Option<Bitmap>
     })
 }
 
+/// Forgets the masks for the forms of a service, here and in storage.
+pub fn forget(address: &str) {
+    STORE.with_borrow_mut(|store| {
+        store.drawn.retain(|drawn| drawn.key.address != address);
+        store.files.retain(|(key, ..)| key.address != address);
+    });
+    let before = stored_pictures();
+    let mut pictures = before.clone();
+    pictures.forget(address);
+    if pictures.is_empty() {
+        LocalStore::Browser.remove(PICTURES);
+    } else if pictures != before {
+        LocalStore::Browser.write(PICTURES, &pictures.to_text());
+    }
+}
+
 /// Returns what white means for a model.
 pub fn white(model: &ModelId) -> White {
     match LocalStore::Browser.read(&storage_key(model)) {

@@ -72,6 +72,15 @@ pub fn open(request: Request) {
     signal().set(true);
 }
 
+/// Forgets the edits for the forms of a service.
+pub fn forget(address: &str) {
+    STORE.with_borrow_mut(|store| {
+        store.edited.retain(|edited| edited.key.address != address);
+        let interrupted = store.interrupted.take();
+        store.interrupted = interrupted.filter(|(key, ..)| key.address != address);
+    });
+}
+
 /// Closes the dialog.
 pub fn close() {
     STORE.with_borrow_mut(|store| store.request = None);

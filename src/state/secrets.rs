@@ -53,6 +53,19 @@ pub fn values(address: &str, model: &ModelId) -> Map<String, Value> {
     input.map_or_else(Map::new, |input| input.values().clone())
 }
 
+/// Clears the secrets for the models of a service.
+pub fn forget(address: &str) {
+    let typed: Vec<ArcRwSignal<Draft>> = TYPED.with_borrow(|all| {
+        let of_service = all.iter().filter(|it| it.address == address);
+        of_service.map(|it| it.draft.clone()).collect()
+    });
+    for draft in typed {
+        if !draft.read_untracked().is_empty() {
+            draft.set(Draft::default());
+        }
+    }
+}
+
 /// Returns whether a secret is missing or invalid; not tracked.
 pub fn is_any_missing(session: Session, schema: &Schema) -> bool {
     let typed = typed(session, schema);

@@ -31,6 +31,7 @@ use crate::browser::tabs::locks::{self, Lock};
 use crate::browser::{clock, lifecycle, random};
 use crate::reactive::boxed::{effect, memo, spawn};
 use crate::state::contexts::Contexts;
+use crate::state::{masks, picture_edits, secrets};
 
 /// The stored copy of an upload.
 pub(super) struct Backup {
@@ -275,8 +276,8 @@ async fn adopt(all: Contexts, key: String, is_own: bool) {
     backup.is_stored.set(true);
     // The user has canceled it, or has chosen another file for the item.
     let is_wanted = |upload: &Upload| {
-        is_awaited(upload)
         let file = untrack(|| unfinished::record(upload));
+        is_awaited(upload)
             && upload.state != UploadState::Canceled
             && file.is_stored_as(&own_tab(), &stored)
     };
@@ -288,12 +289,12 @@ async fn adopt(all: Contexts, key: String, is_own: bool) {
         (Some(uploaded), _) if expiry::is_expired(uploaded, clock::now()) => {
             backup.delete();
             let message = expiry::lost(&stored.file.name);
-            return refuse(stored.field, stored.media, stored.before, message);
             if let Some(earlier) = earlier.filter(|_| is_of_list) {
                 unfinished::continue_as(earlier.id, earlier.id);
                 apply(earlier.id, UploadEvent::Unfit { message });
                 return;
             }
+            return refuse(stored.field, stored.media, stored.before, message);
         }
         (Some(uploaded), _) => {
             remembered::remember(&stored.field.address, &stored.file, uploaded);
@@ -384,7 +385,7 @@ fn may_be_lost(upload: &Upload) -> bool {
     }
 }
 
-/// Removes the uploads to a service, here and in storage, when the user signs out there or enters another User ID.
+/// Forgets the files and secrets for a service, here and in storage, when the user signs out there or enters another User ID.
 fn follow_sign_out(all: Contexts) {
     const BY_TOKEN: &str = "by token";
     let session = all.session;
@@ -409,7 +410,7 @@ fn follow_sign_out(all: Contexts) {
     });
 }
 
-/// Removes all uploads to a service, here and in storage.
+/// Removes all uploads to a service and what is known of their files, here and in storage, and the typed secrets.
 fn forget(address: &str) {
     let uploads = signal();
     let of_address = |upload: &&Upload| upload.key.address == address;
@@ -418,6 +419,9 @@ fn forget(address: &str) {
         .collect();
     ids.into_iter().for_each(remove);
     known::forget(address);
+    masks::forget(address);
+    picture_edits::forget(address);
+    secrets::forget(address);
     let address = address.to_owned();
     spawn(async move {
         let stored = storage::all().await.unwrap_or_default();

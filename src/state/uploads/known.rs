@@ -199,7 +199,11 @@ pub(super) fn find(
 /// Forgets the files that were uploaded to a service.
 pub(super) fn forget(address: &str) {
     remembered::forget(address);
-    STORE.with_borrow_mut(|store| store.known.retain(|it| it.key.address != address));
+    STORE.with_borrow_mut(|store| {
+        store.known.retain(|it| it.key.address != address);
+        store.renewed.retain(|(key, _)| key.address != address);
+        store.described.clear();
+    });
 }
 
 /// Returns the number of [`check_again`]; tracked.
@@ -230,20 +234,16 @@ pub fn check(
     if !is_own(all, &url) {
         return;
     }
+    // Generate waits for the end of the check.
+    let check = Check::begin(key.clone());
     spawn(async move {
+        let _check = check;
         if is_gone(&url).await && is_current() {
             renew(all, key, media, entry);
         }
-    // Generate waits for the end of the check.
-    let check = Check::begin(key.clone());
     });
-        let _check = check;
 }
 
-/// Asks the service whether it no longer has a file.
-async fn is_gone(url: &str) -> bool {
-    let start = peek::start(url).await;
-    let is_gone = start.is_err_and(|error| expiry::is_gone(&error));
 /// Checks the files of a form. `is_current`: whether the form still has a file.
 pub fn check_form(
     all: Contexts,
@@ -274,6 +274,10 @@ pub fn lost_name(files: &[FormFile]) -> Option<String> {
     Some(known.unwrap_or_else(|| media_list::name(&url)))
 }
 
+/// Asks the service whether it no longer has a file.
+async fn is_gone(url: &str) -> bool {
+    let start = peek::start(url).await;
+    let is_gone = start.is_err_and(|error| expiry::is_gone(&error));
     STORE.with_borrow_mut(|store| {
         store.gone.retain(|it| it != url);
         if is_gone {

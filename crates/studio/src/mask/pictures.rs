@@ -41,6 +41,15 @@ impl MaskPictures {
         found.map(|it| it.picture.as_str())
     }
 
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Forgets the masks for the forms of a service.
+    pub fn forget(&mut self, address: &str) {
+        self.0.retain(|it| it.field.address != address);
+    }
+
     /// Adds a mask. The oldest ones beyond [`MAX_MASKS`] are forgotten.
     pub fn add(&mut self, field: &FieldKey, mask: &str, picture: &str) {
         if mask.len().max(picture.len()) > MAX_URL {
@@ -68,6 +77,16 @@ mod tests {
     fn stored_samples_round_trip() {
         assert_eq!(MaskPictures::from_text(SAMPLE).to_text(), SAMPLE);
         assert_eq!(MaskPictures::from_text("1"), MaskPictures::default());
+    }
+
+    /// Guards against addresses of pictures that stay in the browser after the user has signed out.
+    #[test]
+    fn the_masks_of_a_service_are_forgotten() {
+        let mut masks = MaskPictures::from_text(SAMPLE);
+        masks.forget("https://b.example");
+        assert!(!masks.is_empty());
+        masks.forget("https://a.example");
+        assert!(masks.is_empty());
     }
 
     #[test]

@@ -11,11 +11,11 @@ use serde_json::json;
 const UPLOADS: &str = "/v2/uploads";
 
 /// The number of files that the tab remembers as unfinished.
-const UNFINISHED: &str =
+pub(crate) const UNFINISHED: &str =
     "return JSON.parse(sessionStorage.getItem('atelier.unfinished-files') ?? '[]').length";
 
 /// The number of uploads whose content is stored.
-const STORED: &str = "
+pub(crate) const STORED: &str = "
     return new Promise((done, failed) => {
         const opened = indexedDB.open('atelier-uploads');
         opened.onerror = () => failed(opened.error);
