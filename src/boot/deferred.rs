@@ -69,11 +69,11 @@ pub trait Functions: Copy + Send + Sync + 'static {
     /// The name of the `meta` element with the address of the part's style sheet, in release builds.
     const STYLE: &str;
 
-    /// Whether a form may be open that the user fills in, although the part is not loaded.
-    const MAY_HAVE_FORM: bool;
-
     /// Called once, when the functions are loaded. Everything it starts lives as long as the page.
     fn begin(self);
+
+    /// Whether a reload would lose what the user has typed. Called only while the part is not loaded.
+    fn would_lose_input() -> bool;
 
     /// Waits until the page can be reloaded without aborting a request that must complete, and returns whether it can.
     /// Called only while the part is not loaded.
@@ -82,10 +82,14 @@ pub trait Functions: Copy + Send + Sync + 'static {
 
 impl Functions for Program {
     const STYLE: &str = "deferred-style";
-    const MAY_HAVE_FORM: bool = false;
 
     fn begin(self) {
         (self.begin)();
+    }
+
+    /// There is no form before this part is loaded.
+    fn would_lose_input() -> bool {
+        false
     }
 
     /// Only this part makes requests that must complete, so there are none before it is loaded.

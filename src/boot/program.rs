@@ -5,19 +5,20 @@ use std::pin::pin;
 
 use futures::future::{self, Either, LocalBoxFuture};
 use gloo_timers::future::TimeoutFuture;
-use leptos::prelude::{IntoAny, provide_context};
+use leptos::prelude::{IntoAny, document, provide_context};
 
 use crate::boot::deferred::{Deferred, Functions, MorePages, Pages, Program};
 use crate::boot::{offline, prefetch};
 use crate::browser::press;
 use crate::state::contexts::{contexts, pages};
 use crate::state::{
-    aspect_ratios, model_order, outage, tab_title, tables, unavailable_models, unload_guard,
-    uploads,
+    aspect_ratios, model_order, outage, secrets, tab_title, tables, unavailable_models,
+    unload_guard, uploads,
 };
 use crate::view::batch::batch;
 use crate::view::form::output_input;
 use crate::view::integrations::integrations;
+use crate::view::model::draft;
 use crate::view::models::{card_extras, card_keys, first_picture, list_note};
 use crate::view::parts::deferred::deferred;
 use crate::view::shell;
@@ -88,10 +89,14 @@ fn all_more_pages() -> MorePages {
 
 impl Functions for Pages {
     const STYLE: &str = "pages-style";
-    const MAY_HAVE_FORM: bool = false;
 
     fn begin(self) {
         (self.begin)();
+    }
+
+    /// There is no form before this part is loaded.
+    fn would_lose_input() -> bool {
+        false
     }
 
     fn may_leave() -> LocalBoxFuture<'static, bool> {
@@ -101,13 +106,22 @@ impl Functions for Pages {
 
 impl Functions for MorePages {
     const STYLE: &str = "more-style";
-    const MAY_HAVE_FORM: bool = true;
 
     fn begin(self) {}
+
+    /// The form with the input may have been left already, such as for the batch mode.
+    fn would_lose_input() -> bool {
+        is_form_open() || secrets::is_any_typed() || draft::is_any_unstored()
+    }
 
     fn may_leave() -> LocalBoxFuture<'static, bool> {
         wait_until_sent()
     }
+}
+
+fn is_form_open() -> bool {
+    let form = document().query_selector("main form");
+    form.is_ok_and(|form| form.is_some())
 }
 
 /// Waits for the replies to all requests that must complete, and returns whether they arrived in time.

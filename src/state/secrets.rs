@@ -53,6 +53,11 @@ pub fn values(address: &str, model: &ModelId) -> Map<String, Value> {
     input.map_or_else(Map::new, |input| input.values().clone())
 }
 
+/// Whether a reload would lose a typed secret; not tracked.
+pub fn is_any_typed() -> bool {
+    TYPED.with_borrow(|all| all.iter().any(|it| !it.draft.read_untracked().is_empty()))
+}
+
 /// Clears the secrets for the models of a service.
 pub fn forget(address: &str) {
     let typed: Vec<ArcRwSignal<Draft>> = TYPED.with_borrow(|all| {

@@ -1,6 +1,6 @@
 //! The page of a model, `/models/:category/:subcategory`: the input form, the result and the integration files.
 
-mod draft;
+pub mod draft;
 mod form_as_of;
 mod form_undo;
 pub mod from_file;

@@ -100,8 +100,7 @@ impl<F: Functions> Deferred<F> {
             &tried,
         );
         let newest = match remedy {
-            // A reload would lose what forms don't store, such as secrets.
-            Remedy::Reload(_) if F::MAY_HAVE_FORM && is_form_open() => {
+            Remedy::Reload(_) if F::would_lose_input() => {
                 return self.state.set(State::Missing(Some(MissingReason::Newer)));
             }
             Remedy::Reload(newest) => newest,
@@ -130,11 +129,6 @@ impl<F: Functions> Deferred<F> {
         }
         self.state.set(State::Missing(Some(MissingReason::Newer)));
     }
-}
-
-fn is_form_open() -> bool {
-    let form = document().query_selector("main form");
-    form.is_ok_and(|form| form.is_some())
 }
 
 async fn style_of(part: &str) -> bool {

@@ -60,6 +60,11 @@ pub fn suggest(model: &ModelId, prompt: &str) {
     }
 }
 
+/// Whether a reload would lose a draft.
+pub fn is_any_unstored() -> bool {
+    UNSTORED.with_borrow(|unstored| !unstored.is_empty())
+}
+
 /// Returns the storage key of a model's draft.
 fn storage_key(model: &ModelId) -> String {
     format!("atelier.draft.{model}")
