@@ -4,10 +4,10 @@
 use std::cell::RefCell;
 
 use atelier_contract::output::SafeUrl;
-use atelier_contract::{Entry, ModelId};
+use atelier_contract::{Entry, ModelId, json};
 use atelier_engine::stored_output;
 use atelier_studio::form::media_list;
-use atelier_studio::form::reuse::{self, InputSource, OutputFacts, input_source};
+use atelier_studio::form::reuse::{self, InputSource, OutputFacts, UndecidedOutput, input_source};
 use atelier_studio::form::upload::LocalFile;
 use atelier_studio::form::upload::acceptance::Support;
 use atelier_studio::output::output_cache;
@@ -19,9 +19,11 @@ use web_sys::{Blob, DragEvent, Element};
 use super::media_list::ListField;
 use super::own_file::MediaField;
 use crate::browser::chosen::ChosenFile;
+use crate::browser::local::LocalStore;
 use crate::browser::{file, peek};
 use crate::files::output_file;
 use crate::reactive::boxed::{effect, spawn};
+use crate::reactive::until::until;
 use crate::runner::uploaded_outputs;
 use crate::state::contexts::Contexts;
 use crate::state::uploads::{self, FieldKey};
@@ -38,6 +40,9 @@ pub enum Replacement {
     Data(String),
 }
 
+/// The key in `sessionStorage` of the outputs that are not decided yet, as a list of [`UndecidedOutput`].
+const UNDECIDED: &str = "atelier.undecided-outputs";
+
 /// What a field has to do.
 enum Request {
     /// The address of the output is already in the field, but may have to be replaced.
@@ -47,19 +52,49 @@ enum Request {
 
 thread_local! {
     /// What fields have to do once they are shown.
-    static REQUESTED: RefCell<ArcRwSignal<Vec<(FieldKey, Request)>>> = RefCell::default();
-    /// The fields for which it is being decided what replaces the address of an output.
-    static DECIDING: RefCell<ArcRwSignal<Vec<FieldKey>>> = RefCell::default();
+    static REQUESTED: ArcRwSignal<Vec<(FieldKey, Request)>> = ArcRwSignal::new(stored_requests());
+    /// The fields for which it is being decided what replaces the address of an output, with the output.
+    static DECIDING: RefCell<ArcRwSignal<Vec<(FieldKey, Output)>>> = RefCell::default();
     /// The names of the outputs that are being uploaded, by the ids of their uploads.
     static UPLOADING: RefCell<Vec<(u32, String)>> = const { RefCell::new(Vec::new()) };
 }
 
 fn requested() -> ArcRwSignal<Vec<(FieldKey, Request)>> {
-    REQUESTED.with_borrow(Clone::clone)
+    REQUESTED.with(Clone::clone)
 }
 
-fn deciding() -> ArcRwSignal<Vec<FieldKey>> {
+fn deciding() -> ArcRwSignal<Vec<(FieldKey, Output)>> {
     DECIDING.with_borrow(Clone::clone)
+}
+
+/// Returns the outputs that were not decided before a reload.
+fn stored_requests() -> Vec<(FieldKey, Request)> {
+    let stored = LocalStore::Tab.read(UNDECIDED);
+    let outputs: Option<Vec<UndecidedOutput>> =
+        stored.and_then(|text| json::decode(json::read(&text)?));
+    let request = |it: UndecidedOutput| (it.field, Request::Replace((it.name, it.url)));
+    outputs.into_iter().flatten().map(request).collect()
+}
+
+/// Stores the outputs that are not decided yet, so that they are decided after a reload.
+fn store_undecided() {
+    let (requested, deciding) = (requested(), deciding());
+    let requested = requested.read_untracked();
+    let outputs = requested
+        .iter()
+        .filter_map(|(field, request)| match request {
+            Request::Replace(output) => Some((field.clone(), output.clone())),
+            Request::Upload(_) => None,
+        });
+    let outputs = outputs.chain(deciding.get_untracked());
+    let undecided: Vec<UndecidedOutput> = outputs
+        .map(|(field, (name, url))| UndecidedOutput { field, name, url })
+        .collect();
+    match undecided.is_empty() {
+        true => LocalStore::Tab.remove(UNDECIDED),
+        // A browser that refuses it keeps the address after a reload.
+        false => drop(LocalStore::Tab.write(UNDECIDED, &json::encode(&undecided).to_string())),
+    }
 }
 
 /// Whether it is being decided what replaces the address of an output in a model's form; tracked.
@@ -67,26 +102,29 @@ pub fn is_deciding(address: &str, model: &ModelId) -> bool {
     let deciding = deciding();
     let deciding = deciding.read();
     let mut keys = deciding.iter();
-    keys.any(|key| key.address == address && key.model == *model)
+    keys.any(|(key, _)| key.address == address && key.model == *model)
 }
 
 /// A decision in progress.
-struct Decision(FieldKey);
+struct Decision((FieldKey, Output));
 
 impl Decision {
-    fn begin(key: FieldKey) -> Self {
-        deciding().update(|deciding| deciding.push(key.clone()));
-        Self(key)
+    fn begin(key: FieldKey, output: Output) -> Self {
+        let decision = (key, output);
+        deciding().update(|deciding| deciding.push(decision.clone()));
+        store_undecided();
+        Self(decision)
     }
 }
 
 impl Drop for Decision {
     fn drop(&mut self) {
         deciding().update(|deciding| {
-            if let Some(at) = deciding.iter().position(|key| *key == self.0) {
+            if let Some(at) = deciding.iter().position(|decision| *decision == self.0) {
                 deciding.swap_remove(at);
             }
         });
+        store_undecided();
     }
 }
 
@@ -95,12 +133,14 @@ impl Drop for Decision {
 pub fn may_be_replaced(key: &FieldKey) -> bool {
     let (requested, deciding) = (requested(), deciding());
     let is_requested = requested.read().iter().any(|(other, _)| other == key);
-    is_requested || deciding.read().contains(key)
+    let is_deciding = deciding.read().iter().any(|(other, _)| other == key);
+    is_requested || is_deciding
 }
 
 /// Replaces the address of an output in a field if necessary, once the field is shown. `key`: the field without an item.
 pub fn request_replacement(key: FieldKey, output: Output) {
     requested().update(|requested| requested.push((key, Request::Replace(output))));
+    store_undecided();
 }
 
 /// Uploads a file for a field once the field is shown. `key`: the field without an item.
@@ -169,7 +209,7 @@ impl MediaField {
         let of = self.clone();
         // Generate waits for the end of the decision.
         let key = untrack(|| of.key());
-        let decision = Decision::begin(key.clone());
+        let decision = Decision::begin(key.clone(), (name.clone(), url.clone()));
         spawn(async move {
             let _decision = decision;
             let Some(found) = replacement(of.all, &name, &url).await else {
@@ -216,6 +256,8 @@ fn note_uploading(upload: Option<u32>, output: String) {
 
 /// Returns what replaces the address of an output; `None` if the address can be used, or if there is no other choice.
 async fn replacement(all: Contexts, name: &str, url: &str) -> Option<Replacement> {
+    // After a reload, the tasks have to be read first.
+    until(move || all.runner.is_open().then_some(())).await;
     let task = output_cache::parse_name(name).and_then(|(key, _)| all.runner.task(&key))?;
     let account = task.with_untracked(|task| task.account.clone());
     let is_stored = stored_output::is_reference(url);

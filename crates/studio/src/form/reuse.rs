@@ -1,13 +1,25 @@
 //! Finds the models and parameters that accept an output as their input.
 
-use atelier_contract::{Media, Model, ModelId, Schema};
-
-use crate::navigation::model_order;
 use atelier_contract::output::OutputKind;
+use atelier_contract::{Media, Model, ModelId, Schema};
+use serde::{Deserialize, Serialize};
+
+use crate::form::upload::stored::FieldKey;
+use crate::navigation::model_order;
 
 /// The maximum number of schemas to load. Only a schema shows whether its model accepts an image, and a service may
 /// have ten thousand models.
 pub const MAX_CANDIDATES: usize = 24;
+
+/// An output in a field whose address may still be replaced, as a tab stores it. Names and types must not change.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct UndecidedOutput {
+    /// The field, without an item.
+    pub field: FieldKey,
+    /// The name of the output.
+    pub name: String,
+    pub url: String,
+}
 
 /// Returns the models that most likely accept an output of this kind: first those whose category names the kind
 /// (`image-to-video`), then the user's favorites and the models used last (see [`model_order::first`]).
@@ -103,7 +115,17 @@ fn accepts_by_category(category: &str, kind: OutputKind) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use atelier_contract::json as text;
     use serde_json::json;
+
+    /// Tabs store undecided outputs, so their format must stay the same.
+    #[test]
+    fn a_stored_undecided_output_round_trips() {
+        const SAMPLE: &str = r#"{"field":{"address":"","model":{"category":"image","subcategory":"repaint"},"parameter":"image_url"},"name":"k-0","url":"https://a.example/b"}"#;
+        let read: Option<UndecidedOutput> = text::read(SAMPLE).and_then(text::decode);
+        let written = read.map(|read| text::encode(&read).to_string());
+        assert_eq!(written.as_deref(), Some(SAMPLE));
+    }
 
     fn model(category: &str, subcategory: &str) -> Model {
         Model {

@@ -82,7 +82,19 @@ async fn an_output_is_decided_again_when_its_form_is_opened_again() {
             browser.run("history.back()", vec![]).await?;
             browser.find(&by("heading", "Repaint")).await?;
             uploaded(studio).await?;
-            Ok(())
+
+            // A reload ends the decision as well.
+            studio.proxy.add(Rule::every(&picture, Fault::Hold));
+            browser
+                .press(&starting("button", "Use this output"))
+                .await?;
+            wait_for_match(browser, "the output in the field", VALUE, is_output).await?;
+            browser.reload().await?;
+            browser.find(&by("group", "image_url")).await?;
+            studio.proxy.clear();
+            uploaded(studio).await?;
+            let undecided = "return sessionStorage.getItem('atelier.undecided-outputs')";
+            wait_for_value(browser, "no undecided output", undecided, Value::Null).await
         },
     )
     .await;
