@@ -103,3 +103,35 @@ pub fn without(draft: &Draft, model: &ModelId) -> Draft {
     });
     draft
 }
+
+#[cfg(test)]
+mod tests {
+    use atelier_contract::{Entry, Parameters};
+    use wasm_bindgen_test::wasm_bindgen_test;
+
+    use super::*;
+
+    /// Guards against secrets that a reload for a newer release loses after their form was left, and against those of an
+    /// earlier user.
+    #[wasm_bindgen_test]
+    fn typed_secrets_are_noticed_until_they_are_forgotten() {
+        const ADDRESS: &str = "https://a.example";
+        let draft = ArcRwSignal::new(Draft::default());
+        let typed = Typed {
+            address: ADDRESS.into(),
+            schema: Schema {
+                model: ModelId::new("image", "strata"),
+                parameters: Parameters::default(),
+                secrets: Parameters::default(),
+            },
+            draft: draft.clone(),
+        };
+        TYPED.with_borrow_mut(|all| all.push(typed));
+        assert!(!is_any_typed());
+        draft.update(|draft| draft.set("api_key", Entry::Text("k".into())));
+        forget("https://b.example");
+        assert!(is_any_typed());
+        forget(ADDRESS);
+        assert!(!is_any_typed() && draft.read_untracked().is_empty());
+    }
+}
