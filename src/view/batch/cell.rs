@@ -2,7 +2,7 @@ use std::collections::HashMap;
 
 use atelier_contract::{Entry, Kind, Media, Parameter, check, choice_text};
 use atelier_studio::compose::table::cell_label;
-use atelier_studio::compose::table::files::FileReference;
+use atelier_studio::compose::table::files::references_of;
 use atelier_studio::compose::table::paste::copied_range;
 use atelier_studio::form::control;
 use leptos::prelude::*;
@@ -126,32 +126,32 @@ pub fn cell(
             chosen(cell, parameter, values)
         }
         Kind::Boolean => chosen(cell, parameter, vec![true.into(), false.into()]),
-        kind => match parameter.media() {
-            Some(media) => of_media(cell, number, media),
+        kind => match parameter.media().or_else(|| parameter.media_list()) {
+            Some(media) => of_media(cell, number, media, parameter.media_list().is_some()),
             None => typed(cell, matches!(kind, Kind::Text | Kind::MultiChoice)),
         },
     }
 }
 
-/// A cell with an address, or with a file that is not uploaded yet.
-fn of_media(cell: Cell, number: usize, media: Media) -> AnyView {
-    let file = {
+/// A cell with an address, or with a file that is not uploaded yet; that of a list has several of them.
+fn of_media(cell: Cell, number: usize, media: Media, is_list: bool) -> AnyView {
+    let files = {
         let cell = cell.clone();
-        memo(move || cell.entry().as_ref().and_then(FileReference::of))
+        memo(move || cell.entry().as_ref().map(references_of).unwrap_or_default())
     };
-    dynamic(move || match file.get() {
-        Some(file) => {
+    dynamic(move || match files.get() {
+        files if files.is_empty() => typed(cell.clone(), !is_list),
+        files => {
             let row = (cell.row, number);
             file_cell(
                 cell.composer,
                 row,
                 &cell.name,
-                media,
+                (media, is_list),
                 cell.label.clone(),
-                file,
+                files,
             )
         }
-        None => typed(cell.clone(), true),
     })
 }
 

@@ -1,4 +1,4 @@
-//! A cell whose file is not uploaded yet.
+//! A cell whose files are not uploaded yet.
 
 use atelier_contract::Media;
 use atelier_studio::compose::table::files::FileReference;
@@ -18,18 +18,33 @@ use crate::state::uploads;
 use crate::view::parts::focus;
 use crate::view::parts::glyph::Glyph;
 
-/// The name of the file and the progress of its upload. A failed upload can be tried again, or another file be chosen.
-/// `label`: that of the cell. `number`: that of the row.
+/// The names of the files and the progress of their uploads. A failed upload can be tried again, or another file be chosen.
+/// `media`: that of the column, and whether its cells are lists. `label`: that of the cell. `number`: that of the row.
 pub fn file_cell(
     composer: Composer,
     (row, number): (u64, usize),
     parameter: &str,
-    media: Media,
+    (media, is_list): (Media, bool),
     label: String,
-    file: FileReference,
+    files: Vec<FileReference>,
 ) -> AnyView {
     let all = contexts();
-    let upload = memo(move || uploads::of_row(&file.key).map(|upload| (upload.id, upload.state)));
+    let names = files.iter().map(|file| file.name.as_str());
+    let names = names.collect::<Vec<_>>().join(", ");
+    // The upload that is shown: one that needs the user, or else one that has not ended.
+    let upload = memo(move || {
+        let uploads = files.iter().map(|file| {
+            let upload = uploads::of_row(&file.key);
+            upload.map(|upload| (upload.id, upload.state))
+        });
+        let rank = |upload: &Option<(u32, UploadState)>| match upload {
+            None => 0,
+            Some((_, UploadState::Failed { .. } | UploadState::Canceled)) => 1,
+            Some((_, UploadState::Done(_))) => 3,
+            Some(_) => 2,
+        };
+        uploads.min_by_key(rank).flatten()
+    });
     let state = move || upload.get().map(|(_, state)| state);
     let is_running = when(move || state().is_some_and(|state| state.is_running()));
     let can_retry = when(move || {
@@ -73,11 +88,14 @@ pub fn file_cell(
         let Some::<HtmlInputElement>(input) = target else {
             return;
         };
-        if let Some(file) = chosen::of_input(&input).into_iter().next() {
-            let reference = files::reference(&file);
+        let chosen = chosen::of_input(&input);
+        if !chosen.is_empty() {
+            let references: Vec<FileReference> = chosen.iter().map(files::reference).collect();
             let (table, schema) = (composer.keeping(), composer.schema());
-            table.edit_files(|table| table.set_file(row, &parameter, &reference, &schema));
-            table.upload(all, &reference, &parameter, media, file);
+            table.edit_files(|table| table.set_files(row, &parameter, &references, &schema));
+            for (reference, file) in references.iter().zip(chosen) {
+                table.upload(all, reference, &parameter, media, file);
+            }
             kept();
         }
     };
@@ -89,13 +107,13 @@ pub fn file_cell(
     };
     view! {
         <div class="file-cell" role="group" aria-label=label tabindex="-1">
-            <span class="file-name" title=file.name.clone()>
-                {file.name.clone()}
+            <span class="file-name" title=names.clone()>
+                {names.clone()}
             </span>
             <span class="row tight">
                 <progress
                     hidden=when(move || !is_running.get())
-                    aria-label=format!("Upload of {}", file.name)
+                    aria-label=format!("Upload of {names}")
                     max=text(move || match state() {
                         Some(UploadState::Sending { total, .. }) => total.max(1).to_string(),
                         _ => "1".to_owned(),
@@ -120,6 +138,7 @@ pub fn file_cell(
                     <Glyph icon=LuFolderOpen />
                     <input
                         type="file"
+                        multiple=is_list
                         aria-label=format!("Choose file, row {number}")
                         accept=text(move || acceptance::accept(media, &uploads::support(all)))
                         on:change=handler(choose)

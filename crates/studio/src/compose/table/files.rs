@@ -2,6 +2,7 @@
 //! not a valid value, so no tab and no version of Atelier can send the row. The same applies to names of files in imported
 //! tables (`names`), which are matched to files (`matching`). `waiting` decides what Generate does while files are uploaded.
 
+mod cell_files;
 mod matching;
 mod names;
 mod waiting;
@@ -12,8 +13,9 @@ use atelier_contract::{Draft, Entry, Input, Media, Parameter, Problem, Schema, j
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{SentBefore, Table};
+use super::{Row, SentBefore, Table};
 use crate::mask::target::is_mask;
+pub use cell_files::references_of;
 pub use matching::{FileMatches, FileUse};
 pub use names::{is_file_name, last_component};
 pub use waiting::{CHANGED, FileWait, PressedRows};
@@ -57,21 +59,26 @@ pub type FileStates = BTreeMap<String, FileState>;
 pub fn problems(draft: &Draft, schema: &Schema, files: &FileStates) -> Vec<Problem> {
     let mut problems = schema.validate(draft, false).err().unwrap_or_default();
     for (name, entry) in draft.iter() {
-        let message = match FileReference::of(entry) {
-            Some(file) => match files.get(&file.key) {
+        let references = references_of(entry);
+        let names = names_in(schema, name, entry).len();
+        if references.is_empty() && names == 0 {
+            continue;
+        }
+        let unsent = references
+            .iter()
+            .find_map(|file| match files.get(&file.key) {
                 Some(FileState::Uploading) => None,
                 Some(FileState::Failed(message)) => Some(message.clone()),
                 None => Some(format!(
                     "{name} has a file that was not uploaded: choose it again, or drop it here"
                 )),
-            },
-            None if is_named_file(schema, name, entry) => Some(format!(
-                "{name} has the name of a file, not an address: drop the file here"
-            )),
-            None => continue,
-        };
+            });
+        let named = (names > 0).then(|| match names {
+            1 => format!("{name} has the name of a file, not an address: drop the file here"),
+            _ => format!("{name} has names of files, not addresses: drop the files here"),
+        });
         problems.retain(|problem| problem.parameter != name);
-        problems.extend(message.map(|message| Problem {
+        problems.extend(unsent.or(named).map(|message| Problem {
             parameter: name.to_owned(),
             message,
         }));
@@ -86,7 +93,7 @@ pub(super) fn validate(
     send_defaults: bool,
 ) -> Result<Input, Vec<Problem>> {
     let missing = draft.iter().find(|(name, entry)| {
-        FileReference::of(entry).is_some() || is_named_file(schema, name, entry)
+        !references_of(entry).is_empty() || is_named_file(schema, name, entry)
     });
     if missing.is_some() {
         return Err(problems(draft, schema, &FileStates::new()));
@@ -100,47 +107,71 @@ pub fn has_file_names(draft: &Draft, schema: &Schema) -> bool {
     entries.any(|(name, entry)| is_named_file(schema, name, entry))
 }
 
-/// Whether a media parameter has the name of a file instead of an address.
+/// Whether a media parameter has the name of a file instead of an address, also among others in a list.
 fn is_named_file(schema: &Schema, parameter: &str, entry: &Entry) -> bool {
-    let is_media = || {
-        let parameter = schema.parameter(parameter);
-        parameter.is_some_and(|(parameter, _)| parameter.media().is_some())
-    };
-    is_file_name(&entry.to_text()) && is_media()
+    !names_in(schema, parameter, entry).is_empty()
 }
 
-/// Returns the parameters that accept a file of this medium. Masks are left out if there are others.
-pub fn columns_for(schema: &Schema, media: Media) -> Vec<&Parameter> {
-    let parameters = schema.parameters().map(|(parameter, _)| parameter);
-    let all: Vec<&Parameter> = parameters
-        .filter(|parameter| parameter.media() == Some(media))
-        .collect();
-    let others: Vec<&Parameter> = all.iter().copied().filter(|it| !is_mask(it)).collect();
-    match others.is_empty() {
-        true => all,
-        false => others,
+/// Returns the names of files in a media parameter, with their indexes.
+fn names_in(schema: &Schema, parameter: &str, entry: &Entry) -> Vec<(usize, String)> {
+    match schema.parameter(parameter) {
+        Some((parameter, _)) if media_of(parameter).is_some() => {
+            cell_files::names_in(parameter, entry)
+        }
+        _ => Vec::new(),
     }
+}
+
+/// Returns the medium of the file, or of the list of files, that a parameter accepts.
+fn media_of(parameter: &Parameter) -> Option<Media> {
+    parameter.media().or_else(|| parameter.media_list())
+}
+
+/// Returns the parameters that accept a file of this medium. Lists of files, and then masks, are left out if there are
+/// others.
+pub fn columns_for(schema: &Schema, media: Media) -> Vec<&Parameter> {
+    let columns = |accepts: &dyn Fn(&Parameter) -> bool| -> Vec<&Parameter> {
+        let parameters = schema.parameters().map(|(parameter, _)| parameter);
+        parameters.filter(|parameter| accepts(parameter)).collect()
+    };
+    let is_single = |it: &Parameter| it.media() == Some(media);
+    let singles = columns(&|it| is_single(it) && !is_mask(it));
+    let lists = || columns(&|it| it.media_list() == Some(media));
+    let masks = || columns(&is_single);
+    [singles, lists(), masks()]
+        .into_iter()
+        .find(|columns| !columns.is_empty())
+        .unwrap_or_default()
 }
 
 /// Returns the references in these rows, each once.
 fn references<'a>(drafts: impl Iterator<Item = &'a Draft>) -> Vec<FileReference> {
     let files = drafts.flat_map(Draft::iter);
-    let files = files.filter_map(|(_, entry)| FileReference::of(entry));
+    let files = files.flat_map(|(_, entry)| references_of(entry));
     let mut keys = HashSet::new();
     files.filter(|file| keys.insert(file.key.clone())).collect()
 }
 
-/// Replaces a reference in a row. Returns whether the row has it.
-fn fill(draft: &mut Draft, key: &str, url: &str) -> bool {
-    let cells = draft.iter().filter_map(|(name, entry)| {
-        let file = FileReference::of(entry).filter(|file| file.key == key);
-        file.map(|_| name.to_owned())
+fn has_files(row: &Row) -> bool {
+    let mut entries = row.draft.iter();
+    entries.any(|(_, entry)| !references_of(entry).is_empty())
+}
+
+/// Puts the URLs of uploaded files into a row. Returns whether there were such cells.
+fn fill(draft: &mut Draft, schema: &Schema, url: &dyn Fn(&str) -> Option<String>) -> bool {
+    let with_files = draft
+        .iter()
+        .filter(|(_, entry)| !references_of(entry).is_empty());
+    let cells = with_files.filter_map(|(name, entry)| {
+        let column = schema.parameter(name).map(|(parameter, _)| parameter);
+        Some((name.to_owned(), cell_files::fill(column, entry, url)?))
     });
-    let cells: Vec<String> = cells.collect();
-    for name in &cells {
-        draft.set(name, Entry::Text(url.to_owned()));
+    let cells: Vec<(String, Entry)> = cells.collect();
+    let is_filled = !cells.is_empty();
+    for (name, entry) in cells {
+        draft.set(name, entry);
     }
-    !cells.is_empty()
+    is_filled
 }
 
 impl Table {
@@ -157,12 +188,14 @@ impl Table {
     /// Sets which files this tab uploads.
     pub fn set_file_states(&mut self, files: FileStates, schema: &Schema) {
         self.files = files;
-        for row in &mut self.rows {
-            let has_file = |(_, entry): (&str, &Entry)| FileReference::of(entry).is_some();
-            if row.draft.iter().any(has_file) {
-                row.problems = problems(&row.draft, schema, &self.files);
-            }
-        }
+        let files = &self.files;
+        let update = |row: &mut Row| {
+            row.problems = problems(&row.draft, schema, files);
+        };
+        self.rows
+            .iter_mut()
+            .filter(|row| has_files(row))
+            .for_each(update);
     }
 
     /// Adds a row for each of these files, as a copy of `base`; see [`Table::add`]. The files count as being uploaded.
@@ -178,18 +211,29 @@ impl Table {
         schema: &Schema,
     ) -> Result<(), String> {
         self.mark_uploading(files);
+        let column = schema.parameter(parameter).map(|(it, _)| it);
         let rows = files.iter().map(|file| {
             let mut draft = base.clone();
-            draft.set(parameter, file.entry());
+            if let Some(entry) = cell_files::entry_of(column, std::slice::from_ref(file)) {
+                draft.set(parameter, entry);
+            }
             draft
         });
         self.add(rows.collect(), schema)
     }
 
-    /// Replaces a cell by a file that is being uploaded.
-    pub fn set_file(&mut self, id: u64, parameter: &str, file: &FileReference, schema: &Schema) {
-        self.mark_uploading(std::slice::from_ref(file));
-        self.set(id, parameter, Some(file.entry()), schema);
+    /// Replaces a cell by files that are being uploaded. Only the cell of a list has several.
+    pub fn set_files(
+        &mut self,
+        id: u64,
+        parameter: &str,
+        files: &[FileReference],
+        schema: &Schema,
+    ) {
+        self.mark_uploading(files);
+        let column = schema.parameter(parameter).map(|(it, _)| it);
+        let entry = cell_files::entry_of(column, files);
+        self.set(id, parameter, entry, schema);
     }
 
     fn mark_uploading(&mut self, files: &[FileReference]) {
@@ -200,13 +244,13 @@ impl Table {
 
     /// Puts the URLs of uploaded files into their cells. `uploaded`: keys and URLs. Returns whether there were such cells.
     pub fn fill_files(&mut self, uploaded: &[(String, String)], schema: &Schema) -> bool {
-        let fill_all = |draft: &mut Draft| {
-            let mut is_filled = false;
-            for (key, url) in uploaded {
-                is_filled |= fill(draft, key, url);
-            }
-            is_filled
+        let url = |key: &str| {
+            let mut uploaded = uploaded.iter();
+            uploaded
+                .find(|(of, _)| of == key)
+                .map(|(_, url)| url.clone())
         };
+        let fill_all = |draft: &mut Draft| fill(draft, schema, &url);
         if let Some(addition) = &mut self.addition {
             // The rows were not changed by the user.
             addition.change(|draft| {

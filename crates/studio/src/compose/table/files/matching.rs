@@ -1,15 +1,16 @@
 //! Matches files to the cells with their names. A name that could mean two files, or two cells with different files, is not
 //! matched: the user would pay for a result of the wrong picture.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use atelier_contract::{Entry, Media, Schema};
 
-use super::{FileReference, FileState, is_named_file, last_component, problems};
+use super::cell_files::{self, CellFile, files_in};
+use super::{FileReference, FileState, is_file_name, last_component, media_of, problems};
 use crate::compose::table::Table;
 use crate::text::plural::counted;
 
-/// A file that is used for all cells of a column with this entry.
+/// A file that is used in all cells of a column with this entry, at this index.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FileUse {
     /// The index of the file.
@@ -17,6 +18,7 @@ pub struct FileUse {
     pub parameter: String,
     pub media: Media,
     entry: Entry,
+    at: usize,
 }
 
 /// The result of matching files.
@@ -65,11 +67,12 @@ fn listed(names: &[String]) -> String {
     }
 }
 
-/// The cells of a column that need the same file.
+/// The cells of a column that need the same file at the same index.
 struct Target {
     parameter: String,
     media: Media,
     entry: Entry,
+    at: usize,
     name: String,
 }
 
@@ -79,21 +82,30 @@ impl Table {
         let mut targets: Vec<Target> = Vec::new();
         let mut known = HashSet::new();
         let waiting = self.rows.iter().filter(|row| row.is_waiting());
-        for (parameter, entry) in waiting.flat_map(|row| row.draft.iter()) {
-            let name = match FileReference::of(entry) {
-                Some(file) if self.files.get(&file.key) != Some(&FileState::Uploading) => file.name,
-                None if is_named_file(schema, parameter, entry) => entry.to_text(),
-                _ => continue,
-            };
-            let found = schema.parameter(parameter);
-            let Some(media) = found.and_then(|(parameter, _)| parameter.media()) else {
+        for (name, entry) in waiting.flat_map(|row| row.draft.iter()) {
+            let parameter = schema.parameter(name).map(|(parameter, _)| parameter);
+            let Some((parameter, media)) = parameter.and_then(|it| Some((it, media_of(it)?)))
+            else {
                 continue;
             };
-            if known.insert((parameter, entry.to_text())) {
+            if !known.insert((name, entry.to_text())) {
+                continue;
+            }
+            for (at, file) in files_in(parameter, entry).into_iter().enumerate() {
+                let name = match file {
+                    CellFile::Reference(file)
+                        if self.files.get(&file.key) != Some(&FileState::Uploading) =>
+                    {
+                        file.name
+                    }
+                    CellFile::Text(text) if is_file_name(&text) => text,
+                    _ => continue,
+                };
                 targets.push(Target {
-                    parameter: parameter.to_owned(),
+                    parameter: parameter.name.clone(),
                     media,
                     entry: entry.clone(),
+                    at,
                     name: last_component(&name).to_owned(),
                 });
             }
@@ -132,6 +144,7 @@ impl Table {
                     parameter: target.parameter.clone(),
                     media: target.media,
                     entry: target.entry.clone(),
+                    at: target.at,
                 }),
                 _ => matches.add_ambiguous(&target.name),
             }
@@ -152,11 +165,22 @@ impl Table {
     pub fn use_files(&mut self, uses: &[(FileUse, FileReference)], schema: &Schema) {
         let files: Vec<FileReference> = uses.iter().map(|(_, file)| file.clone()).collect();
         self.mark_uploading(&files);
+        let columns: BTreeSet<&String> = uses.iter().map(|(of, _)| &of.parameter).collect();
         for row in self.rows.iter_mut().filter(|row| row.is_waiting()) {
             let mut is_changed = false;
-            for (of, file) in uses {
-                if row.draft.get(&of.parameter) == Some(&of.entry) {
-                    row.draft.set(of.parameter.clone(), file.entry());
+            for name in &columns {
+                let parameter = schema.parameter(name).map(|(parameter, _)| parameter);
+                let Some((parameter, entry)) = parameter.zip(row.draft.get(name)) else {
+                    continue;
+                };
+                let own = uses
+                    .iter()
+                    .filter(|(of, _)| of.parameter == **name && of.entry == *entry);
+                let own: Vec<_> = own.map(|(of, file)| (of.at, file)).collect();
+                if !own.is_empty()
+                    && let Some(entry) = cell_files::replace(parameter, entry, &own)
+                {
+                    row.draft.set(name.as_str(), entry);
                     is_changed = true;
                 }
             }

@@ -318,3 +318,121 @@ fn stored_references_round_trip() {
         assert_eq!(FileReference::of(&other), None);
     }
 }
+
+fn list_schema() -> Schema {
+    serde_json::from_value(json!({
+        "category": "image", "subcategory": "a",
+        "parameters": {
+            "required": [
+                {"name": "prompt", "type": "string"},
+                {"name": "image_urls", "type": "array", "items": {"type": "string", "format": "uri"}}
+            ],
+            "optional": [{"name": "mask_url", "type": "string", "format": "mask"}]
+        }
+    }))
+    .unwrap()
+}
+
+fn listed(entry: Entry) -> Draft {
+    let mut draft = prompt();
+    draft.set("image_urls", entry);
+    draft
+}
+
+/// Guards against a task that is paid for with names of files as its addresses.
+#[test]
+fn names_of_files_in_a_list_are_not_sent() {
+    let schema = list_schema();
+    let value = |value: serde_json::Value| Entry::Value(value);
+    let text = |text: &str| Entry::Text(text.into());
+    for (entry, problem) in [
+        (value(json!(["cat.png"])), "the name of a file"),
+        (
+            value(json!(["https://a/1.png", "cat.jfif"])),
+            "the name of a file",
+        ),
+        (text(r#"["my.cats/1.png", "2.png"]"#), "names of files"),
+        (text("cat.png"), "the name of a file"),
+        (text("cat.png, dog.png"), "names of files"),
+        (text("cat.png\ndog.png"), "names of files"),
+    ] {
+        let mut table = Table::default();
+        table.append(vec![listed(entry.clone())], &schema).unwrap();
+        let bad: Vec<_> = table.bad().map(|(_, row)| row.problems.clone()).collect();
+        assert_eq!(bad[0].len(), 1, "{entry:?}");
+        assert!(bad[0][0].message.contains(problem), "{:?}", bad[0]);
+        assert!(send(&mut table, &schema).is_empty(), "{entry:?}");
+    }
+    let mut table = Table::default();
+    let addresses = value(json!(["https://a/1.png", "https://a/2,3.png"]));
+    table.append(vec![listed(addresses)], &schema).unwrap();
+    assert_eq!(send(&mut table, &schema).len(), 1);
+}
+
+/// Guards against files that a model with only a list of pictures does not accept.
+#[test]
+fn a_dropped_file_becomes_a_list_of_one() {
+    let schema = list_schema();
+    let columns = columns_for(&schema, Media::Image);
+    let names: Vec<_> = columns.iter().map(|it| it.name.as_str()).collect();
+    assert_eq!(names, ["image_urls"]);
+    let mut table = Table::default();
+    let files = [file("a.png", "1"), file("b.png", "2")];
+    table
+        .add_files(&prompt(), "image_urls", &files, &schema)
+        .unwrap();
+    table.draw_nonces(&mut || 5);
+    assert_eq!((table.good(), table.bad().count()), (2, 0));
+    assert!(send(&mut table, &schema).is_empty());
+    for row in table.rows() {
+        // The tab of an earlier version sends what is valid.
+        assert!(schema.validate(&row.draft, false).is_err());
+    }
+    let pressed = PressedRows::new(&table).unwrap();
+    table.fill_files(&[uploaded("1"), uploaded("2")], &schema);
+    let url = |key: &str| Some(uploaded(key).1);
+    assert_eq!(pressed.next(&table, &url), FileWait::Send);
+    let sent = send(&mut table, &schema);
+    assert_eq!(
+        sent[0]["values"]["image_urls"],
+        json!(["https://a.example/1"])
+    );
+    assert_eq!(
+        sent[1]["values"]["image_urls"],
+        json!(["https://a.example/2"])
+    );
+}
+
+/// Guards against a list that lacks some of its pictures.
+#[test]
+fn files_are_matched_to_the_names_in_a_list() {
+    let schema = list_schema();
+    let mut table = Table::default();
+    let entry = Entry::Text("img/a.png; b.png".into());
+    table.append(vec![listed(entry)], &schema).unwrap();
+    let drop = |table: &mut Table, name: &str, key: &str| {
+        let matches = table.match_files(&[(Media::Image, name)], &schema);
+        let uses = matches.uses.into_iter();
+        let uses: Vec<_> = uses.map(|of| (of, file(name, key))).collect();
+        table.use_files(&uses, &schema);
+        uses.len()
+    };
+    assert_eq!(drop(&mut table, "b.png", "2"), 1);
+    assert_eq!((table.good(), table.bad().count()), (0, 1));
+    assert!(schema.validate(&table.rows()[0].draft, false).is_err());
+    assert_eq!(drop(&mut table, "a.png", "1"), 1);
+    assert_eq!((table.good(), table.bad().count()), (1, 0));
+    assert_eq!(table.file_references().len(), 2);
+    let written = Writer::new(table.clone()).finish();
+    assert_eq!(written, table.to_value().to_string());
+    let pressed = PressedRows::new(&table).unwrap();
+    let url = |key: &str| Some(uploaded(key).1);
+    table.fill_files(&[uploaded("1")], &schema);
+    assert!(matches!(pressed.next(&table, &url), FileWait::Wait(_)));
+    assert!(send(&mut table, &schema).is_empty());
+    table.fill_files(&[uploaded("2")], &schema);
+    assert_eq!(pressed.next(&table, &url), FileWait::Send);
+    let sent = send(&mut table, &schema);
+    let urls = json!(["https://a.example/1", "https://a.example/2"]);
+    assert_eq!(sent[0]["values"]["image_urls"], urls);
+}

@@ -2,7 +2,7 @@
 
 use atelier_contract::{Draft, Entry};
 
-use super::{FileReference, FileState, references};
+use super::{FileReference, FileState, cell_files, references};
 use crate::compose::table::Table;
 
 /// The rows at a press of Generate.
@@ -24,7 +24,7 @@ pub enum FileWait {
 }
 
 /// The message after the rows changed while Generate waited.
-pub const CHANGED: &str = "Not sent: the rows, the model's settings or the account changed during the upload. Press Generate again.";
+pub const CHANGED: &str = "Not sent: the rows, the model's settings or the account changed meanwhile. Press Generate again.";
 
 impl PressedRows {
     /// Returns the rows at a press of Generate; `None` if it does not have to wait.
@@ -86,11 +86,7 @@ fn uploading(table: &Table) -> Vec<FileReference> {
 fn is_filled(before: &Draft, now: &Draft, url: &dyn Fn(&str) -> Option<String>) -> bool {
     let is_same = |(name, entry): (&str, &Entry)| {
         let now = now.get(name);
-        if now == Some(entry) {
-            return true;
-        }
-        let url = FileReference::of(entry).and_then(|file| url(&file.key));
-        url.is_some_and(|url| now == Some(&Entry::Text(url)))
+        now.is_some_and(|now| cell_files::is_filled(entry, now, url))
     };
     before.iter().count() == now.iter().count() && before.iter().all(is_same)
 }
