@@ -1,6 +1,6 @@
 //! Finds mask parameters, and the picture that a mask belongs to.
 
-use atelier_contract::{Media, Parameter, Schema};
+use atelier_contract::{Draft, Media, Parameter, Schema};
 
 /// Names of parameters that contain the picture to change, most specific first.
 const SOURCES: [&str; 8] = [
@@ -104,6 +104,30 @@ pub fn places(schema: &Schema) -> Vec<MaskPlace> {
     masks.map(place).collect()
 }
 
+/// Returns the mask parameters that belong to the picture, or the list of pictures, in `parameter` of a filled form.
+pub fn masks_of(schema: &Schema, draft: &Draft, parameter: &str) -> Vec<String> {
+    let images = schema.parameters().map(|(parameter, _)| parameter);
+    let images = images.filter(|parameter| parameter.media() == Some(Media::Image));
+    let is_filled = |name: &str| {
+        let entry = draft.get(name);
+        entry.is_some_and(|entry| !entry.to_text().trim().is_empty())
+    };
+    let images: Vec<Candidate<'_>> = images
+        .map(|parameter| Candidate {
+            parameter,
+            is_filled: is_filled(&parameter.name),
+        })
+        .collect();
+    let is_own = match (schema.parameter(parameter), picture_of(&images)) {
+        (Some((of, _)), Target::Picture(at)) => images[at].parameter.name == of.name,
+        (Some((of, _)), Target::Empty(_) | Target::None) => of.media_list() == Some(Media::Image),
+        (None, _) => false,
+    };
+    let masks = images.iter().map(|image| image.parameter);
+    let masks = masks.filter(|image| is_own && is_mask(image));
+    masks.map(|mask| mask.name.clone()).collect()
+}
+
 /// Returns how well a name fits the picture to change; 0 is best.
 fn rank(name: &str) -> usize {
     let words = words(name);
@@ -178,6 +202,33 @@ mod tests {
         assert_eq!(of(&["prompt", "mask"]), []);
         assert_eq!(of(&["prompt", "image"]), []);
         assert_eq!(of(&[]), []);
+    }
+
+    #[test]
+    fn a_mask_belongs_to_the_filled_picture() {
+        let schema: Schema = serde_json::from_value(json!({
+            "category": "image", "subcategory": "a",
+            "parameters": {"required": [], "optional": [
+                {"name": "image", "type": "string"},
+                {"name": "style_image", "type": "string"},
+                {"name": "mask", "type": "string"},
+                {"name": "image_urls", "type": "array", "items": {"type": "string"}},
+            ]}
+        }))
+        .unwrap();
+        let of = |filled: &[&str], parameter: &str| {
+            let mut draft = Draft::default();
+            for name in filled {
+                draft.set(*name, atelier_contract::Entry::Text("https://a".into()));
+            }
+            masks_of(&schema, &draft, parameter)
+        };
+        assert_eq!(of(&["image", "style_image", "mask"], "image"), ["mask"]);
+        assert_eq!(of(&["image", "style_image"], "style_image"), [""; 0]);
+        assert_eq!(of(&["style_image"], "style_image"), ["mask"]);
+        assert_eq!(of(&["image_urls", "mask"], "image_urls"), ["mask"]);
+        assert_eq!(of(&["image", "image_urls"], "image_urls"), [""; 0]);
+        assert_eq!(of(&["mask"], "mask"), [""; 0]);
     }
 
     #[test]

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{Row, SentBefore, Table};
-use crate::mask::target::is_mask;
+use crate::mask::target::{is_mask, masks_of};
 pub use cell_files::references_of;
 pub use matching::{FileMatches, FileUse};
 pub use names::{is_file_name, last_component};
@@ -198,7 +198,8 @@ impl Table {
             .for_each(update);
     }
 
-    /// Adds a row for each of these files, as a copy of `base`; see [`Table::add`]. The files count as being uploaded.
+    /// Adds a row for each of these files, as a copy of `base`; see [`Table::add`]. The files count as being uploaded. A mask
+    /// in `base` was drawn over its picture, so that it is left out if a file replaces that.
     ///
     /// # Errors
     ///
@@ -216,6 +217,9 @@ impl Table {
             let mut draft = base.clone();
             if let Some(entry) = cell_files::entry_of(column, std::slice::from_ref(file)) {
                 draft.set(parameter, entry);
+            }
+            for mask in masks_of(schema, &draft, parameter) {
+                draft.reset(&mask);
             }
             draft
         });

@@ -339,6 +339,23 @@ fn listed(entry: Entry) -> Draft {
     draft
 }
 
+/// Guards against a mask that is applied to another picture than the one that it was drawn over.
+#[test]
+fn rows_of_dropped_files_have_no_mask_of_another_picture() {
+    let schema = schema();
+    let mut base = named("https://a.example/lake.png");
+    base.set("mask_url", Entry::Text("https://a.example/mask.png".into()));
+    let masks = |column: &str| {
+        let mut table = Table::default();
+        let files = [file("a.png", "1"), file("b.png", "2")];
+        table.add_files(&base, column, &files, &schema).unwrap();
+        cells(&table, "mask_url")
+    };
+    assert_eq!(masks("image_url"), ["", ""]);
+    let mask = "https://a.example/mask.png";
+    assert_eq!(masks("style_image"), [mask, mask]);
+}
+
 /// Guards against a task that is paid for with names of files as its addresses.
 #[test]
 fn names_of_files_in_a_list_are_not_sent() {
