@@ -193,10 +193,10 @@ pub fn in_progress(address: &str, model: &ModelId) -> Vec<(u32, String)> {
         .collect()
 }
 
-/// Returns why a batch of a model can't be sent because of the uploads of its form, if so; not tracked.
+/// Returns why a batch of a model can't be sent because of the uploads of its form, if so; tracked.
 pub fn refusal_of_batch(all: Contexts, model: &ModelId) -> Option<String> {
-    let address = all.session.settings_untracked().address;
-    batch_refusal(&untrack(|| of_form(address.as_str(), model)))
+    let address = all.session.settings().address;
+    batch_refusal(&of_form(address.as_str(), model))
 }
 
 /// Returns whether the service accepts uploads; tracked.

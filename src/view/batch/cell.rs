@@ -1,9 +1,9 @@
 use std::collections::HashMap;
 
-use atelier_contract::{Entry, Kind, Media, Parameter, check, choice_text};
-use atelier_studio::compose::table::cell_label;
+use atelier_contract::{Draft, Entry, Kind, Media, Parameter, Schema, check, choice_text};
 use atelier_studio::compose::table::files::references_of;
 use atelier_studio::compose::table::paste::copied_range;
+use atelier_studio::compose::table::{Table, cell_label};
 use atelier_studio::form::control;
 use leptos::prelude::*;
 use serde_json::Value;
@@ -73,10 +73,18 @@ impl Cell {
         event.prevent_default();
         let composer = self.composer;
         let mut pasted = None;
-        composer.change_with_form(|table, form, schema| {
+        let mut paste = |table: &mut Table, form: &Draft, schema: &Schema| {
             pasted = Some(table.paste(self.row, &self.columns, &range, form, schema)?);
             Ok(())
-        });
+        };
+        // New rows are copies of the single form.
+        let has_rows = composer
+            .table
+            .with_untracked(|it| it.has_rows_for(self.row, &range));
+        match has_rows {
+            true => composer.change(|table, schema| paste(table, &Draft::default(), schema)),
+            false => composer.change_with_form(paste),
+        };
         if let Some(pasted) = pasted {
             let message = pasted.message();
             let undo = Callback::new(move |()| {

@@ -159,6 +159,7 @@ impl Composer {
         on_cleanup(move || this.store_now());
         stored_table.settle_interrupted(contexts());
         stored_table.follow_files(contexts());
+        this.follow_form();
         this
     }
 
@@ -232,12 +233,32 @@ impl Composer {
         self.change(|table, schema| change(table, &form, schema))
     }
 
-    /// Returns why no copies can be made of the single form at present.
+    /// Returns why no copies can be made of the single form at present; not tracked.
     pub fn unfinished_form(self) -> Option<String> {
-        if untrack(uploads::is_restoring) {
+        untrack(|| self.form_refusal())
+    }
+
+    /// Does the same; tracked.
+    fn form_refusal(self) -> Option<String> {
+        if uploads::is_restoring() {
             return Some(RESTORING.to_owned());
         }
         uploads::refusal_of_batch(self.all.get_value(), &self.schema().model)
+    }
+
+    /// Withdraws the messages about the files of the single form when its uploads have changed.
+    fn follow_form(self) {
+        let refusal = memo(move || self.form_refusal());
+        let mut before = refusal.get_untracked();
+        effect(move || {
+            let now = refusal.get();
+            if let Some(earlier) = std::mem::replace(&mut before, now) {
+                if self.refused.read_untracked().as_ref() == Some(&earlier) {
+                    self.refused.set(None);
+                }
+                self.files.withdraw(&earlier);
+            }
+        });
     }
 
     /// Whether nothing is left to send and no message needs an answer; not tracked.

@@ -61,6 +61,13 @@ impl Default for DroppedFiles {
 }
 
 impl DroppedFiles {
+    /// Removes a message that does not apply any more.
+    pub fn withdraw(self, message: &str) {
+        if *self.message.read_untracked() == message {
+            self.message.set(String::new());
+        }
+    }
+
     fn set_dragged_over(self, is_over: bool) {
         if self.is_dragged_over.get_untracked() != is_over {
             self.is_dragged_over.set(is_over);

@@ -40,6 +40,16 @@ impl Pasted {
 }
 
 impl Table {
+    /// Whether [`Self::paste`] adds no rows.
+    pub fn has_rows_for(&self, id: u64, range: &[Vec<String>]) -> bool {
+        self.waiting_from(id).count() >= range.len()
+    }
+
+    fn waiting_from(&self, id: u64) -> impl Iterator<Item = u64> {
+        let waiting = self.rows.iter().filter(|row| row.is_waiting());
+        waiting.map(|row| row.id).skip_while(move |row| *row != id)
+    }
+
     /// Fills the cells of `columns` with `range`, from the row with this id downwards. Rows are added if there are too few;
     /// `base`: their other values. An empty cell removes the value.
     ///
@@ -62,9 +72,7 @@ impl Table {
                 counted(columns.len(), "column")
             ));
         }
-        let waiting = self.rows.iter().filter(|row| row.is_waiting());
-        let below = waiting.map(|row| row.id).skip_while(|row| *row != id);
-        let ids: Vec<u64> = below.take(range.len()).collect();
+        let ids: Vec<u64> = self.waiting_from(id).take(range.len()).collect();
         let first_added = self.next_id + 1;
         let missing = range.len() - ids.len();
         self.append(vec![base.clone(); missing], schema)?;

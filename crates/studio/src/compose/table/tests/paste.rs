@@ -67,3 +67,18 @@ fn a_range_that_does_not_fit_changes_nothing() {
     assert!(result.is_err());
     assert_eq!(table, before);
 }
+
+/// Guards against a paste over existing cells that is refused because of the single form, which it does not need.
+#[test]
+fn a_paste_needs_the_single_form_only_for_new_rows() {
+    let schema = schema();
+    let mut table = Table::default();
+    let rows = vec![prompt("a"), prompt("b"), prompt("c")];
+    table.append(rows, &schema).unwrap();
+    let id = table.rows()[1].id;
+    let two = range(&[&["x"], &["y"]]);
+    assert!(table.has_rows_for(id, &two));
+    assert!(!table.has_rows_for(table.rows()[2].id, &two));
+    table.remove(table.rows()[2].id);
+    assert!(!table.has_rows_for(id, &two));
+}
