@@ -106,16 +106,33 @@ impl ModelTable {
         }
     }
 
-    /// Changes the table like [`Self::edit`], and ends the uploads of files that are in no row any more.
+    /// Changes the table like [`Self::edit`], and ends the uploads of files that are in no row any more, and in no removed row
+    /// that can be restored.
     pub fn edit_files<T>(&'static self, change: impl FnOnce(&mut Table) -> T) -> T {
-        let before = self.table.read_untracked().file_references();
+        let before = self.table.read_untracked().needed_files();
         let done = self.edit(change);
-        let now = self.table.read_untracked().file_references();
-        for file in before.iter().filter(|file| !now.contains(file)) {
-            if let Some(upload) = untrack(|| uploads::of_row(&file.key)) {
-                uploads::remove(upload.id);
-            }
-        }
+        let now = self.table.read_untracked().needed_files();
+        end_uploads(before.iter().filter(|file| !now.contains(file)));
         done
+    }
+
+    /// Ends the uploads of files that are only in rows of the last removal, which can't be undone any more. `number`: that of
+    /// the removal; there may be a later one.
+    pub fn end_removed_uploads(&self, number: u64) {
+        let table = self.table.read_untracked();
+        let is_last = (table.removal_message()).is_some_and(|(last, _)| last == number);
+        if is_last {
+            let (needed, here) = (table.needed_files(), table.file_references());
+            drop(table);
+            end_uploads(needed.iter().filter(|file| !here.contains(file)));
+        }
+    }
+}
+
+fn end_uploads<'a>(files: impl Iterator<Item = &'a FileReference>) {
+    for file in files {
+        if let Some(upload) = untrack(|| uploads::of_row(&file.key)) {
+            uploads::remove(upload.id);
+        }
     }
 }

@@ -14,10 +14,12 @@ pub fn removed_rows(composer: Composer) -> AnyView {
     let number = memo(move || removal.read().as_ref().map(|(number, _)| *number));
     // Removals from before this view was opened can't be undone.
     let expired = RwSignal::new(number.get_untracked());
+    let table = composer.keeping();
     effect(move || {
         let number = number.get();
         let end = after(UNDO_MS as u32, move || {
             expired.try_set(number);
+            number.iter().for_each(|it| table.end_removed_uploads(*it));
         });
         // A later removal has its own timer.
         end.forget();

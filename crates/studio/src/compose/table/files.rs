@@ -8,6 +8,7 @@ mod names;
 mod waiting;
 
 use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
 
 use atelier_contract::{Draft, Entry, Input, Media, Parameter, Problem, Schema, json};
 use serde::{Deserialize, Serialize};
@@ -181,6 +182,13 @@ impl Table {
         references(rows.map(|row| &row.draft))
     }
 
+    /// Returns these references, and those in removed rows that can be restored, each once. Their uploads must not end.
+    pub fn needed_files(&self) -> Vec<FileReference> {
+        let rows = self.rows.iter().chain(self.removed_rows());
+        let rows = rows.filter(|row| row.sent.is_none());
+        references(rows.map(|row| &row.draft))
+    }
+
     pub fn file_states(&self) -> &FileStates {
         &self.files
     }
@@ -196,6 +204,14 @@ impl Table {
             .iter_mut()
             .filter(|row| has_files(row))
             .for_each(update);
+        if self.removed_rows().any(has_files)
+            && let Some(removal) = &mut self.removal
+        {
+            Arc::make_mut(removal)
+                .rows_mut()
+                .filter(|row| has_files(row))
+                .for_each(update);
+        }
     }
 
     /// Adds a row for each of these files, as a copy of `base`; see [`Table::add`]. The files count as being uploaded. A mask

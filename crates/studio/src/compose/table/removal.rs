@@ -131,6 +131,12 @@ impl Table {
         Some((removal.number, message))
     }
 
+    /// Returns the rows of the last removal.
+    pub(super) fn removed_rows(&self) -> impl Iterator<Item = &Row> {
+        let removal = self.removal.iter();
+        removal.flat_map(|removal| removal.rows.iter().map(|(_, row)| row))
+    }
+
     /// Undoes the last removal. The rows that replaced the removed ones are removed.
     pub fn undo_removal(&mut self) {
         let Some(removal) = self.removal.take() else {
@@ -165,6 +171,10 @@ impl Table {
 }
 
 impl Removal {
+    pub(super) fn rows_mut(&mut self) -> impl Iterator<Item = &mut Row> {
+        self.rows.iter_mut().map(|(_, row)| row)
+    }
+
     fn is_replacement(&self, row: &Row) -> bool {
         row.is_waiting() && self.replacements.contains(&row.id)
     }

@@ -453,3 +453,28 @@ fn files_are_matched_to_the_names_in_a_list() {
     let urls = json!(["https://a.example/1", "https://a.example/2"]);
     assert_eq!(sent[0]["values"]["image_urls"], urls);
 }
+
+/// Guards against rows that return without the files that were being uploaded when they were removed.
+#[test]
+fn restored_rows_have_their_files() {
+    let schema = schema();
+    let mut table = two_files();
+    table.clear();
+    assert!(table.file_references().is_empty());
+    assert_eq!(table.needed_files().len(), 2);
+    let failed = FileState::Failed("a.png is broken.".into());
+    let states = [
+        ("1".to_owned(), failed),
+        ("2".to_owned(), FileState::Uploading),
+    ];
+    table.set_file_states(states.into(), &schema);
+    table.undo_removal();
+    assert_eq!((table.good(), table.bad().count()), (1, 1));
+    assert_eq!(table.file_references().len(), 2);
+    table.fill_files(&[uploaded("2")], &schema);
+    assert_eq!(send(&mut table, &schema).len(), 1);
+    // Another removal can be undone instead.
+    table.remove(table.rows()[0].id);
+    table.remove(table.rows()[0].id);
+    assert!(table.needed_files().is_empty());
+}
