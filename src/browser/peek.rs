@@ -61,16 +61,19 @@ pub async fn is_unreadable(url: &str) -> bool {
 
 /// Returns whether the host replies that it has no such file. The browser's cache is not used.
 pub async fn is_gone(url: &str) -> bool {
-    let Ok(guard) = AbortGuard::new() else {
-        return false;
-    };
+    is_missing(url).await == Some(true)
+}
+
+/// Does the same; `None` if there is no reply in time that the page may read.
+pub async fn is_missing(url: &str) -> Option<bool> {
+    let guard = AbortGuard::new().ok()?;
     let request = plain(Request::get(url).method(Method::HEAD), &guard);
     let request = request.cache(RequestCache::NoStore);
     let work = async move {
-        let status = request.send().await.map(|response| response.status());
-        matches!(status, Ok(404 | 410))
+        let response = request.send().await.ok()?;
+        Some(matches!(response.status(), 404 | 410))
     };
-    in_time(work.boxed_local()).await == Some(true)
+    in_time(work.boxed_local()).await.flatten()
 }
 
 /// Returns the first bytes of a file that the page has.

@@ -278,18 +278,27 @@ pub fn lost_name(files: &[FormFile]) -> Option<String> {
 async fn is_gone(url: &str) -> bool {
     let start = peek::start(url).await;
     let is_gone = start.is_err_and(|error| expiry::is_gone(&error));
+    note_gone(url, is_gone);
+    is_gone
+}
+
+fn note_gone(url: &str, is_gone: bool) {
     STORE.with_borrow_mut(|store| {
         store.gone.retain(|it| it != url);
         if is_gone {
             store.gone.push(url.to_owned());
         }
     });
-    is_gone
 }
 
-/// Checks a file that is used outside of the form's fields, so that [`is_lost`] knows about it.
-pub async fn check_use(url: &str) {
-    is_gone(url).await;
+/// Checks a file that is used outside of the form's fields, so that [`is_lost`] knows about it. Returns whether its host has
+/// replied.
+pub async fn check_use(url: &str) -> bool {
+    let is_missing = peek::is_missing(url).await;
+    if let Some(is_missing) = is_missing {
+        note_gone(url, is_missing);
+    }
+    is_missing.is_some()
 }
 
 /// Whether the service has the file at a URL, or had it.

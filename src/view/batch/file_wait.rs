@@ -1,45 +1,64 @@
-//! Generate waits while files of the rows are uploaded, and then sends the rows once. If the user leaves Batch mode meanwhile,
-//! nothing is sent.
+//! Generate waits while files of the rows are uploaded, or checked, and then sends the rows once. If the user leaves Batch
+//! mode meanwhile, nothing is sent.
 
 use std::rc::Rc;
 
+use atelier_contract::Draft;
 use atelier_engine::Account;
+use atelier_studio::compose::table::files::checks::checking_message;
 use atelier_studio::compose::table::files::{CHANGED, FileWait, PressedRows};
 use leptos::prelude::*;
 
 use super::composer::Composer;
-use crate::reactive::boxed::{effect, handler, spawn, text, when};
+use super::lost_files::{self, LostFiles};
+use crate::reactive::boxed::{effect, spawn, text, when};
 use crate::state::contexts::contexts;
 use crate::state::tables::files;
-use crate::view::parts::focus;
+use crate::view::parts::wait_line::wait_line;
 
 /// The message after Batch mode was left while Generate waited.
 const INTERRUPTED: &str =
     "Not sent: Batch was left while Generate waited for files. Press Generate there again.";
 
-/// A press of Generate that waits for uploads.
+/// A press of Generate that waits for files.
 #[derive(Clone, Copy)]
 pub struct RowsWait {
     composer: Composer,
+    lost_files: LostFiles,
     pressed: RwSignal<Option<Pressed>>,
     message: RwSignal<String>,
     /// Presses Generate again.
     resume: StoredValue<Option<Rc<dyn Fn()>>, LocalStorage>,
+    /// Whether Generate is being pressed again after the files were checked. The service may not have replied.
+    is_checked: StoredValue<bool>,
 }
 
 #[derive(Clone, PartialEq)]
 struct Pressed {
-    rows: PressedRows,
+    wait: Wait,
     account: Account,
 }
 
+/// What a press waits for.
+#[derive(Clone, PartialEq)]
+enum Wait {
+    Uploads(PressedRows),
+    Check {
+        /// The items at the press.
+        items: Vec<Draft>,
+        is_done: bool,
+    },
+}
+
 impl RowsWait {
-    pub fn new(composer: Composer) -> Self {
+    pub fn new(composer: Composer, lost_files: LostFiles) -> Self {
         let this = Self {
             composer,
+            lost_files,
             pressed: RwSignal::new(None),
             message: RwSignal::new(String::new()),
             resume: StoredValue::new_local(None),
+            is_checked: StoredValue::new(false),
         };
         this.follow();
         let notices = contexts().notices;
@@ -57,17 +76,55 @@ impl RowsWait {
         self.pressed.with_untracked(Option::is_some)
     }
 
+    /// Waits if the service must be asked whether it still has files of the rows, and calls `resume` after that. Returns whether
+    /// it waits. Files that are being uploaded are checked after that.
+    pub fn begin_check(self, resume: Rc<dyn Fn()>) -> bool {
+        let is_uploading =
+            (self.composer.table).with_untracked(|it| PressedRows::new(it).is_some());
+        if is_uploading || self.is_checked.get_value() {
+            return false;
+        }
+        let due = self.lost_files.due();
+        if due.is_empty() {
+            return false;
+        }
+        self.message.set(checking_message(due.len()));
+        let items = lost_files::items(self.composer);
+        let at = |is_done| {
+            let items = items.clone();
+            Wait::Check { items, is_done }
+        };
+        self.start(at(false), resume);
+        let (pressed, done) = (self.pressed.get_untracked(), at(true));
+        spawn(async move {
+            self.lost_files.check(due).await;
+            // The user may have canceled it.
+            if self.pressed.try_get_untracked() == Some(pressed) {
+                self.pressed.update(|pressed| {
+                    if let Some(pressed) = pressed {
+                        pressed.wait = done;
+                    }
+                });
+            }
+        });
+        true
+    }
+
     /// Waits if files of the rows are being uploaded, and calls `resume` after that. Returns whether it waits.
     pub fn begin(self, resume: Rc<dyn Fn()>) -> bool {
         let rows = self.composer.table.with_untracked(PressedRows::new);
         let Some(rows) = rows else {
             return false;
         };
+        self.start(Wait::Uploads(rows), resume);
+        true
+    }
+
+    fn start(self, wait: Wait, resume: Rc<dyn Fn()>) {
         let account = untrack(|| self.composer.all.get_value().session.account());
         self.composer.answer.clear();
         self.resume.set_value(Some(resume));
-        self.pressed.set(Some(Pressed { rows, account }));
-        true
+        self.pressed.set(Some(Pressed { wait, account }));
     }
 
     fn follow(self) {
@@ -77,7 +134,20 @@ impl RowsWait {
                 return;
             };
             let url = |key: &str| files::url(all, key);
-            let next = pressed.rows.next(&composer.table.read(), &url);
+            let next = match &pressed.wait {
+                Wait::Uploads(rows) => rows.next(&composer.table.read(), &url),
+                Wait::Check { is_done: false, .. } => return,
+                Wait::Check { items, .. } => {
+                    let is_same = lost_files::items(composer) == *items
+                        && composer.block_message.read_untracked().is_none()
+                        && untrack(|| all.session.account()) == pressed.account;
+                    match is_same {
+                        true => self.resume(true),
+                        false => self.stop(CHANGED.to_owned()),
+                    }
+                    return;
+                }
+            };
             // Items that the user has typed meanwhile would be sent, too.
             let is_changed = all.session.account() != pressed.account
                 || composer.block_message.read().is_some()
@@ -86,16 +156,21 @@ impl RowsWait {
                 FileWait::Stop(message) => self.stop(message),
                 FileWait::Wait(message) => self.message.set(message),
                 FileWait::Send if is_changed => self.stop(CHANGED.to_owned()),
-                FileWait::Send => {
-                    self.pressed.set(None);
-                    let resume = self.resume.try_update_value(Option::take).flatten();
-                    // Later, because signals that are created in an effect are disposed with it.
-                    spawn(async move {
-                        if !self.pressed.is_disposed() {
-                            resume.into_iter().for_each(|resume| resume());
-                        }
-                    });
-                }
+                FileWait::Send => self.resume(false),
+            }
+        });
+    }
+
+    /// Presses Generate again. `is_checked`: whether the files of the rows were checked.
+    fn resume(self, is_checked: bool) {
+        self.pressed.set(None);
+        let resume = self.resume.try_update_value(Option::take).flatten();
+        // Later, because signals that are created in an effect are disposed with it.
+        spawn(async move {
+            if !self.pressed.is_disposed() {
+                self.is_checked.set_value(is_checked);
+                resume.into_iter().for_each(|resume| resume());
+                self.is_checked.try_set_value(false);
             }
         });
     }
@@ -109,32 +184,13 @@ impl RowsWait {
     /// The message while Generate waits, with a button that takes the press back.
     pub fn view(self) -> AnyView {
         let is_waiting = when(move || self.pressed.read().is_some());
-        let cancel = move |_: leptos::ev::MouseEvent| {
+        let message = text(move || match is_waiting.get() {
+            true => self.message.get(),
+            false => String::new(),
+        });
+        wait_line(message, is_waiting, move || {
             self.pressed.set(None);
             self.resume.set_value(None);
-            focus::when_lost(|| {
-                focus::to_without_scrolling(".form-foot .primary");
-            });
-        };
-        view! {
-            <div class="upload-wait" class:visually-hidden=when(move || !is_waiting.get())>
-                <p
-                    role="status"
-                    prop:textContent=text(move || match is_waiting.get() {
-                        true => self.message.get(),
-                        false => String::new(),
-                    })
-                ></p>
-                <button
-                    class="button small"
-                    type="button"
-                    hidden=when(move || !is_waiting.get())
-                    on:click=handler(cancel)
-                >
-                    "Cancel"
-                </button>
-            </div>
-        }
-        .into_any()
+        })
     }
 }

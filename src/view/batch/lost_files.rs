@@ -1,27 +1,30 @@
 //! Rows whose files the service no longer has are not sent.
 
-use std::collections::HashSet;
-
 use atelier_contract::Draft;
 use atelier_studio::compose::table::Table;
+use atelier_studio::compose::table::files::checks::{FileChecks, addresses};
 use atelier_studio::form::media_list;
 use atelier_studio::form::upload::expiry;
+use futures::future::join_all;
 use gloo_timers::callback::Timeout;
 use leptos::prelude::*;
 
 use super::composer::Composer;
+use crate::browser::clock;
 use crate::reactive::boxed::{after, effect, spawn};
-use crate::state::contexts::contexts;
 use crate::state::uploads;
 
 /// How long the rows stay the same before their files are checked, in milliseconds.
 const CHECK_DELAY_MS: u32 = 500;
 
-/// The maximum number of files that are checked. The others are known to be lost only once they expire.
-const MAX_CHECKED: usize = 100;
+/// The maximum number of files that are checked before Generate is pressed.
+const MAX_EARLY: usize = 100;
 
-/// Returns the items that would be sent.
-fn items(composer: Composer) -> Vec<Draft> {
+/// The maximum number of files that are checked at once.
+const MAX_AT_ONCE: usize = 6;
+
+/// Returns the items that would be sent; not tracked.
+pub fn items(composer: Composer) -> Vec<Draft> {
     let mut items = composer.table.with_untracked(Table::waiting);
     composer.offered.with_untracked(|offered| {
         let offered = offered.iter().flat_map(|offered| offered.items.iter());
@@ -30,52 +33,76 @@ fn items(composer: Composer) -> Vec<Draft> {
     items
 }
 
-/// Returns the addresses in items, each once.
-fn addresses(items: &[Draft]) -> HashSet<String> {
-    let entries = items.iter().flat_map(Draft::iter);
-    let addresses = entries.flat_map(|(_, entry)| {
-        let text = entry.to_text();
-        let list = media_list::addresses(Some(entry));
-        list.unwrap_or_else(|| vec![text.trim().to_owned()])
-    });
-    addresses.collect()
+/// The checks of the files of a batch.
+#[derive(Clone, Copy)]
+pub struct LostFiles {
+    composer: Composer,
+    checks: StoredValue<FileChecks>,
 }
 
-/// Checks the files of the items as long as the current owner lives.
-pub fn follow(composer: Composer) {
-    let all = contexts();
-    let checked = StoredValue::new(HashSet::new());
-    let waiting = StoredValue::new_local(None::<Timeout>);
-    let check = move || {
-        let new: Vec<String> = addresses(&items(composer))
-            .into_iter()
-            .filter(|url| checked.with_value(|checked: &HashSet<String>| !checked.contains(url)))
-            .collect();
-        let free = MAX_CHECKED.saturating_sub(checked.with_value(HashSet::len));
-        let own = new.into_iter().filter(|url| uploads::is_own(all, url));
-        let own: Vec<String> = own.take(free).collect();
-        checked.update_value(|checked| checked.extend(own.iter().cloned()));
-        spawn(async move {
-            for url in own {
-                uploads::check_use(&url).await;
-            }
+impl LostFiles {
+    /// Checks files early for as long as the current owner lives, because Generate waits for the others.
+    pub fn follow(composer: Composer) -> Self {
+        let this = Self {
+            composer,
+            checks: StoredValue::new(FileChecks::default()),
+        };
+        let waiting = StoredValue::new_local(None::<Timeout>);
+        let early = StoredValue::new(0);
+        let check = move || {
+            let Some(count) = early.try_get_value() else {
+                return;
+            };
+            let mut due = this.due();
+            due.truncate(MAX_EARLY.saturating_sub(count));
+            early.set_value(count + due.len());
+            spawn(this.check(due));
+        };
+        effect(move || {
+            composer.table.track();
+            composer.offered.track();
+            waiting.set_value(Some(after(CHECK_DELAY_MS, check)));
         });
-    };
-    effect(move || {
-        composer.table.track();
-        composer.offered.track();
-        waiting.set_value(Some(after(CHECK_DELAY_MS, check)));
-    });
-}
+        this
+    }
 
-/// Returns why the items can't be sent, if the service has lost one of their files.
-pub fn refusal(composer: Composer) -> Option<String> {
-    let all = composer.all.get_value();
-    let own = addresses(&items(composer));
-    let own = own.into_iter().filter(|url| uploads::is_own(all, url));
-    let lost = own.filter(|url| uploads::is_lost(url)).min()?;
-    let name = uploads::file(&lost).map(|file| file.name);
-    Some(expiry::lost_in_batch(
-        &name.unwrap_or_else(|| media_list::name(&lost)),
-    ))
+    /// Returns the files of the items that must be checked before they are sent.
+    pub fn due(self) -> Vec<String> {
+        let all = self.composer.all.get_value();
+        let now = clock::now();
+        let due = addresses(&items(self.composer)).into_iter().filter(|url| {
+            let is_due = self.checks.with_value(|checks| checks.is_due(url, now));
+            is_due && uploads::is_own(all, url) && !uploads::is_lost(url)
+        });
+        due.collect()
+    }
+
+    /// Asks the service whether it still has these files. If it does not reply, the others are not checked.
+    pub async fn check(self, files: Vec<String>) {
+        for files in files.chunks(MAX_AT_ONCE) {
+            let replies = join_all(files.iter().map(|url| uploads::check_use(url))).await;
+            let now = clock::now();
+            for (url, is_answered) in files.iter().zip(&replies) {
+                if *is_answered {
+                    self.checks
+                        .try_update_value(|checks| checks.record(url, now));
+                }
+            }
+            if !replies.contains(&true) || self.checks.is_disposed() {
+                return;
+            }
+        }
+    }
+
+    /// Returns why the items can't be sent, if the service is known to have lost one of their files.
+    pub fn refusal(self) -> Option<String> {
+        let all = self.composer.all.get_value();
+        let own = addresses(&items(self.composer)).into_iter();
+        let mut own = own.filter(|url| uploads::is_own(all, url));
+        let lost = own.find(|url| uploads::is_lost(url))?;
+        let name = uploads::file(&lost).map(|file| file.name);
+        Some(expiry::lost_in_batch(
+            &name.unwrap_or_else(|| media_list::name(&lost)),
+        ))
+    }
 }

@@ -15,7 +15,7 @@ use web_sys::{Element, KeyboardEvent};
 
 use super::composer::Composer;
 use super::file_wait::RowsWait;
-use super::lost_files;
+use super::lost_files::LostFiles;
 use super::made::{duplicate_rows, duplicates_note};
 use super::place;
 use super::removed_rows::removed_rows;
@@ -44,7 +44,6 @@ pub fn send(
     generate: NodeRef<Button>,
 ) -> AnyView {
     let all = contexts();
-    lost_files::follow(composer);
     let away = unavailable_note(model.clone());
     let plan = memo(move || composer.table.read().plan(&composer.schema()));
     let good = move || plan.read().items;
@@ -91,7 +90,8 @@ pub fn send(
     };
     let pressed = RwSignal::new(plan.get_untracked());
     let question = Question::default();
-    let wait = RowsWait::new(composer);
+    let lost_files = LostFiles::follow(composer);
+    let wait = RowsWait::new(composer, lost_files);
     let send = move || {
         let name = untrack(|| all.catalog.model(&model)).map_or_else(
             || model.subcategory.clone(),
@@ -150,7 +150,7 @@ pub fn send(
             if let Some(refusal) = composer.unfinished_form() {
                 return composer.answer.say(refusal);
             }
-            if let Some(refusal) = lost_files::refusal(composer) {
+            if let Some(refusal) = lost_files.refusal() {
                 return composer.answer.say(refusal);
             }
             // The second half of a double click must not send the remaining rows.
@@ -176,6 +176,13 @@ pub fn send(
                 id.as_deref().into_iter().for_each(field::focus);
                 return;
             }
+            let resume: Rc<dyn Fn()> = Rc::new(move || {
+                let press = again.try_get_value().flatten();
+                press.into_iter().for_each(|press| press(pressed_for));
+            });
+            if wait.begin_check(resume.clone()) {
+                return;
+            }
             let offered = composer.offered.get_untracked();
             if let Some(offer) = offered.filter(|_| pressed_for != Which::Added) {
                 let newest = composer.table.with_untracked(Table::last_id);
@@ -186,11 +193,7 @@ pub fn send(
                     return; // Their problems are shown.
                 }
             }
-            let resume = move || {
-                let press = again.try_get_value().flatten();
-                press.into_iter().for_each(|press| press(pressed_for));
-            };
-            if wait.begin(Rc::new(resume)) {
+            if wait.begin(resume) {
                 return;
             }
             composer.undo_offer.end();

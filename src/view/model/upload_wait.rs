@@ -20,12 +20,12 @@ use web_sys::HtmlInputElement;
 use crate::browser::frame::after_frame;
 use crate::browser::local::LocalStore;
 use crate::browser::press;
-use crate::reactive::boxed::{effect, handler, spawn, text, when};
+use crate::reactive::boxed::{effect, spawn, text, when};
 use crate::state::contexts::contexts;
 use crate::state::media_lists;
 use crate::state::uploads::{self, FieldKey, FormFile, Moment};
 use crate::view::form::{output_input, sheet};
-use crate::view::parts::focus;
+use crate::view::parts::wait_line::wait_line;
 
 /// The state of a press of Generate while uploads run.
 #[derive(Clone, Copy)]
@@ -427,26 +427,7 @@ impl UploadWait {
                 Pending::Submit | Pending::Stop(_) => String::new(),
             },
         });
-        let cancel = move |_: leptos::ev::MouseEvent| {
-            self.cancel();
-            focus::when_lost(|| {
-                focus::to_without_scrolling(".form-foot .primary");
-            });
-        };
-        view! {
-            <div class="upload-wait" class:visually-hidden=when(move || message.read().is_empty())>
-                <p role="status" class:problem=when(move || !is_waiting.get()) prop:textContent=message></p>
-                <button
-                    class="button small"
-                    type="button"
-                    hidden=when(move || !is_waiting.get())
-                    on:click=handler(cancel)
-                >
-                    "Cancel"
-                </button>
-            </div>
-        }
-        .into_any()
+        wait_line(message, is_waiting, move || self.cancel())
     }
 }
 

@@ -37,5 +37,6 @@ pub mod size;
 pub mod status_note;
 pub mod ticker;
 pub mod viewport;
+pub mod wait_line;
 pub mod waveform;
 pub mod windowed_list;

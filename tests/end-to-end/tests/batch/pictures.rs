@@ -284,6 +284,92 @@ async fn rows_whose_pictures_were_not_uploaded_say_so_after_a_reload() {
     .await;
 }
 
+/// Guards against rows that Undo brings back without their files.
+#[tokio::test(flavor = "multi_thread")]
+async fn restored_rows_keep_the_uploads_of_their_pictures() {
+    run_steps("restored_pictures", &["--speed", "0"], async |studio| {
+        let browser = studio.browser;
+        open(studio).await?;
+        studio.proxy.add(Rule::every(UPLOADS, Fault::Hold));
+        run(studio, "drop(await pictures(['a.png', 20], ['b.png', 30]))").await?;
+        wait_for_uploads(studio, 2).await?;
+        studio.press("Clear the table").await?;
+        browser.wait_for_text("Removed 2 rows.", TIMEOUT).await?;
+        studio.press("Undo").await?;
+        assert_eq!(studio.row_count().await?, 2);
+        studio.proxy.clear();
+        studio.press("Generate 2").await?;
+        studio.wait_for_counts("2 completed").await?;
+        assert_eq!(browser.run(SENT_WIDTHS, vec![]).await?, json!([20, 30]));
+        assert_eq!(studio.proxy.calls_to(UPLOADS).len(), 2);
+        Ok(())
+    })
+    .await;
+}
+
+/// Guards against rows that are sent before it is known whether the service still has their files.
+#[tokio::test(flavor = "multi_thread")]
+async fn generate_waits_until_the_files_of_the_rows_are_checked() {
+    run_steps("checked_pictures", &["--speed", "0"], async |studio| {
+        let browser = studio.browser;
+        open(studio).await?;
+        run(studio, "drop(await pictures(['a.png', 20], ['b.png', 30]))").await?;
+        browser.find(&by("textbox", "image_url, row 1")).await?;
+        browser.find(&by("textbox", "image_url, row 2")).await?;
+        studio.proxy.add(Rule::every("/outputs/*", Fault::Hold));
+        browser.reload().await?;
+        studio.press("Generate 2").await?;
+        let checking = "Checking that the service still has 2 files. Generate follows.";
+        browser.wait_for_text(checking, TIMEOUT).await?;
+        assert_eq!(sent_items(studio), 0, "sent before the check");
+        studio.proxy.clear();
+        studio.wait_for_counts("2 completed").await?;
+        assert_eq!(sent_items(studio), 2);
+
+        run(studio, "drop(await pictures(['c.png', 40]))").await?;
+        browser.find(&by("textbox", "image_url, row 1")).await?;
+        studio.proxy.add(Rule::every("/outputs/*", error(404)));
+        browser.reload().await?;
+        studio.press("Generate 1").await?;
+        browser
+            .wait_for_text("Not sent: the service no longer has c.png.", TIMEOUT)
+            .await?;
+        assert_eq!(sent_items(studio), 2, "sent with a lost file");
+        Ok(())
+    })
+    .await;
+}
+
+/// Guards against a message about an upload that stays after it has ended.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_refusal_because_of_the_single_form_ends_with_its_upload() {
+    run_steps("refused_by_form", &["--speed", "0"], async |studio| {
+        let browser = studio.browser;
+        browser.open(&studio.address(PAGE)).await?;
+        browser.find(&by("heading", "Repaint")).await?;
+        studio.proxy.add(Rule::every(UPLOADS, Fault::Hold));
+        let choose = "
+            const data = new DataTransfer();
+            data.items.add(await picture('a.png', 20));
+            const input = document.querySelector('.own-file input');
+            input.files = data.files;
+            input.dispatchEvent(new Event('change', { bubbles: true }));";
+        run(studio, choose).await?;
+        wait_for_uploads(studio, 1).await?;
+        studio.choose("Batch").await?;
+        studio.press("Add a row").await?;
+        let refused = "Not sent: the upload of a.png for the single form is not finished.";
+        browser.wait_for_text(refused, TIMEOUT).await?;
+        studio.proxy.clear();
+        let message = "return document.querySelector('.batch [role=alert]').textContent";
+        wait_for_value(browser, "no message", message, "").await?;
+        studio.press("Add a row").await?;
+        assert_eq!(studio.row_count().await?, 1);
+        Ok(())
+    })
+    .await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_sweep_has_pictures_as_an_axis() {
     run_steps("swept_pictures", &["--speed", "0"], async |studio| {

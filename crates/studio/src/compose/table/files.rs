@@ -3,6 +3,7 @@
 //! tables (`names`), which are matched to files (`matching`). `waiting` decides what Generate does while files are uploaded.
 
 mod cell_files;
+pub mod checks;
 mod matching;
 mod names;
 mod waiting;
