@@ -19,6 +19,7 @@ mod made;
 mod manifest_viewer;
 pub mod page;
 mod place;
+mod question_pause;
 mod removed_rows;
 mod row_state;
 mod run;

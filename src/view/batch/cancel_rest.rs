@@ -4,9 +4,11 @@ use std::cell::Cell;
 use std::sync::Arc;
 
 use atelier_engine::{Action, TaskKey};
+use atelier_studio::batch::summary::BatchSummary;
 use atelier_studio::batch::{Batch, cancel_rest};
 use leptos::prelude::*;
 
+use super::question_pause::QuestionPause;
 use crate::browser::frame::after_frame;
 use crate::reactive::boxed::{handler, memo, text, when};
 use crate::state::batches::Batches;
@@ -43,14 +45,16 @@ pub fn press() {
     });
 }
 
-/// The button. Asks first if many items would be canceled. `answer`: the message after it was pressed.
-pub fn cancel_rest(batch: Arc<Batch>, answer: StatusNote) -> AnyView {
+/// The button. Asks first if many items would be canceled; meanwhile nothing is sent. `answer`: the message after it was
+/// pressed.
+pub fn cancel_rest(batch: Arc<Batch>, summary: Memo<BatchSummary>, answer: StatusNote) -> AnyView {
     let all = contexts();
+    let pause = QuestionPause::new(batch.key.clone(), summary);
     let rest = memo(move || {
         let record = Batches::new(all).find(&batch.key);
         to_cancel(all, record.as_ref().unwrap_or(&batch))
     });
-    let dialog = Question::default();
+    let dialog = Question::default().or_else(Callback::new(move |()| pause.end()));
     let cancel = move || {
         let count = all
             .runner
@@ -58,6 +62,8 @@ pub fn cancel_rest(batch: Arc<Batch>, answer: StatusNote) -> AnyView {
         if count > 0 {
             answer.say(cancel_rest::user_message(count));
         }
+        // The items that were not sent are removed, and a retry must not wait.
+        pause.end();
         focus::when_lost(|| {
             focus::to_without_scrolling(".run h2");
         });
@@ -65,7 +71,10 @@ pub fn cancel_rest(batch: Arc<Batch>, answer: StatusNote) -> AnyView {
     let press = move |_| {
         let needs_question = cancel_rest::needs_question(rest.read_untracked().len());
         match ASKS.get() || needs_question {
-            true => dialog.ask(),
+            true => {
+                pause.begin();
+                dialog.ask();
+            }
             false => cancel(),
         }
     };

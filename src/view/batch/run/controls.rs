@@ -22,6 +22,7 @@ use crate::state::batches::Batches;
 use crate::state::contexts::contexts;
 use crate::view::batch::cancel_rest::cancel_rest;
 use crate::view::batch::composer::Composer;
+use crate::view::batch::question_pause::QuestionPause;
 use crate::view::parts::confirm::ConfirmButton;
 use crate::view::parts::double_click_guard::DoubleClickGuard;
 use crate::view::parts::focus;
@@ -53,7 +54,7 @@ pub fn controls(
             {sending(has_table, batch.key.clone(), summary)}
             {retry(summary, answer)}
             // After Retry: the second click of a double click on Retry must not cancel what the first has sent.
-            {cancel_rest(batch.clone(), answer)}
+            {cancel_rest(batch.clone(), summary, answer)}
             {unconfirmed(summary, answer)}
             {composer.map(|composer| put_back(composer, batch.clone(), summary))}
             {explore(batch.clone(), has_failed)}
@@ -68,8 +69,7 @@ pub fn controls(
 /// table to put them into.
 fn sending(has_table: bool, batch: BatchKey, summary: Memo<BatchSummary>) -> AnyView {
     let runner = contexts().runner;
-    // Whether the question has paused the batch. If the page is closed while the question is open, the batch stays paused.
-    let has_paused = StoredValue::new(false);
+    let question_pause = QuestionPause::new(batch.clone(), summary);
     let batch = StoredValue::new(batch);
     let act = move |action| batch.with_value(|batch| runner.act_on_batch(batch, action));
     let pause = move |_| {
@@ -77,17 +77,6 @@ fn sending(has_table: bool, batch: BatchKey, summary: Memo<BatchSummary>) -> Any
             true => BatchAction::Resume,
             false => BatchAction::Pause,
         });
-    };
-    let pause_for_question = move || {
-        has_paused.set_value(!summary.read_untracked().is_paused);
-        if has_paused.get_value() {
-            act(BatchAction::Pause);
-        }
-    };
-    let resume = move || {
-        if has_paused.get_value() {
-            act(BatchAction::Resume);
-        }
     };
     let stop = move || act(BatchAction::Stop);
     let has_unsent = when(move || summary.read().unsent > 0);
@@ -117,8 +106,8 @@ fn sending(has_table: bool, batch: BatchKey, summary: Memo<BatchSummary>) -> Any
                     question=text(move || summary.read().stop_question())
                     confirm="Move back to table"
                     on_confirm=stop
-                    on_ask=Callback::new(move |()| pause_for_question())
-                    on_keep=Callback::new(move |()| resume())
+                    on_ask=Callback::new(move |()| question_pause.begin())
+                    on_keep=Callback::new(move |()| question_pause.end())
                 />
             </div>
         </div>

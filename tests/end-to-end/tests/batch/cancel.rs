@@ -3,8 +3,13 @@
 use crate::studio::{BATCH, Studio, TIMEOUT, numbered_prompts, rate_limited, run_steps};
 use atelier_end_to_end::fault::{Fault, Rule};
 use atelier_end_to_end::find::{by, starting};
+use atelier_end_to_end::wait::wait_for_value;
 
 const CANCEL_THE_REST: &str = "Cancel the rest";
+
+const IS_PAUSED: &str = "
+    const buttons = [...document.querySelectorAll('.run-controls button')];
+    return buttons.some(it => it.textContent.trim() === 'Resume')";
 
 /// Returns the number of tasks that the page has asked the service to cancel.
 fn cancel_requests(studio: &Studio<'_>) -> usize {
@@ -15,8 +20,8 @@ fn cancel_requests(studio: &Studio<'_>) -> usize {
     requests.map(|call| call.items).sum()
 }
 
-/// Guards against items that continue at the service, against unsent items that are sent after all, and against canceled
-/// items that count as failed.
+/// Guards against items that continue at the service, against unsent items that are sent after all, or while the question is
+/// open, and against canceled items that count as failed.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_rest_of_a_batch_is_canceled_after_a_question() {
     let name = "the_rest_of_a_batch_is_canceled_after_a_question";
@@ -40,7 +45,10 @@ async fn the_rest_of_a_batch_is_canceled_after_a_question() {
                 question.contains("Cancel 14 items? 4 items not sent yet will be removed."),
                 "{question}"
             );
+            // Otherwise more items would be sent than the question says.
+            wait_for_value(browser, "the paused batch", IS_PAUSED, true).await?;
             studio.press("Keep").await?;
+            wait_for_value(browser, "the resumed batch", IS_PAUSED, false).await?;
             studio.wait_for_counts("10 in progress, 4 queued").await?;
             assert_eq!(cancel_requests(studio), 0);
 
