@@ -33,7 +33,7 @@ use sending::send;
 
 pub use atelier_studio::form::upload::stored::FieldKey;
 pub use backup::{adopt_for, is_restoring, restore};
-pub use copy::embed;
+pub use copy::{embed, embed_all};
 pub use known::{
     FormFile, check, check_again, check_form, check_use, checks, content_at, description, file,
     is_checking, is_lost, is_own, lost_name, renew_expired,

@@ -15,31 +15,41 @@ use crate::state::contexts::Contexts;
 /// Puts the picture of an upload that the service does not accept into the request, as a data URI. `max_length`: the
 /// maximum length of the parameter.
 pub fn embed(all: Contexts, id: u32, max_length: Option<u64>) {
-    let Some(upload) = of_id(id) else {
+    embed_all(all, vec![(id, max_length)]);
+}
+
+/// Does the same for several uploads, one after the other: decoded pictures are large.
+pub fn embed_all(all: Contexts, mut uploads: Vec<(u32, Option<u64>)>) {
+    uploads.retain(|(id, _)| apply(*id, UploadEvent::Embed) == Some(UploadState::Embedding));
+    spawn(async move {
+        for (id, max_length) in uploads {
+            embed_one(all, id, max_length).await;
+        }
+    });
+}
+
+async fn embed_one(all: Contexts, id: u32, max_length: Option<u64>) {
+    // The user may have removed or canceled it.
+    let Some(upload) = of_id(id).filter(|upload| upload.state == UploadState::Embedding) else {
         return;
     };
-    if apply(id, UploadEvent::Embed) != Some(UploadState::Embedding) {
-        return;
-    }
-    spawn(async move {
-        let copy = match prepare(all, id).await {
-            Ok(Some(picture)) => Ok(copy_of(&picture, max_length).await),
-            Ok(None) => Ok(None),
-            Err(message) => Err(message),
-        };
-        let result = match copy {
-            Err(message) => Err(message),
-            Ok(Some(uploaded)) => {
-                known::describe(&upload.file, &uploaded);
-                Ok(uploaded)
-            }
-            Ok(None) => {
-                allow_copy(id, false);
-                Err(embedding::failure(&upload.file.name))
-            }
-        };
-        apply(id, UploadEvent::Embedded(result));
-    });
+    let copy = match prepare(all, id).await {
+        Ok(Some(picture)) => Ok(copy_of(&picture, max_length).await),
+        Ok(None) => Ok(None),
+        Err(message) => Err(message),
+    };
+    let result = match copy {
+        Err(message) => Err(message),
+        Ok(Some(uploaded)) => {
+            known::describe(&upload.file, &uploaded);
+            Ok(uploaded)
+        }
+        Ok(None) => {
+            allow_copy(id, false);
+            Err(embedding::failure(&upload.file.name))
+        }
+    };
+    apply(id, UploadEvent::Embedded(result));
 }
 
 /// Returns the largest copy of a picture that fits into a request.

@@ -4,6 +4,8 @@
 use atelier_contract::Media;
 use atelier_studio::compose::table::files::{FileReference, columns_for};
 use atelier_studio::form::upload::acceptance::{self, media_of};
+use atelier_studio::form::upload::embedding;
+use atelier_studio::form::upload::state::UploadState;
 use atelier_studio::text::plural::counted;
 use icondata_lu::LuImagePlus;
 use leptos::prelude::*;
@@ -13,7 +15,7 @@ use web_sys::{DragEvent, Element, HtmlInputElement};
 use super::composer::Composer;
 use super::removed_rows::focus_on_items;
 use crate::browser::chosen::{self, ChosenFile};
-use crate::reactive::boxed::{dynamic, handler, text, when};
+use crate::reactive::boxed::{dynamic, handler, memo, text, when};
 use crate::state::contexts::{Contexts, contexts};
 use crate::state::tables::files;
 use crate::state::uploads;
@@ -362,6 +364,41 @@ pub fn note(composer: Composer) -> AnyView {
             prop:textContent=this.message
         ></p>
         {dynamic(move || this.question.get().map(question).into_any())}
+        {embed_offer(composer, all)}
+    }
+    .into_any()
+}
+
+/// The offer to put the pictures of the rows into the requests, because the service accepts no uploads.
+fn embed_offer(composer: Composer, all: Contexts) -> AnyView {
+    let pictures = memo(move || {
+        let schema = composer.schema();
+        let files = composer.table.read().file_references();
+        let uploads = uploads::of_table(&schema.model).into_iter();
+        let pictures = uploads.filter_map(|upload| {
+            let (parameter, _) = schema.parameter(&upload.key.parameter)?;
+            let max_length = embedding::length_in_batch(parameter.max_length());
+            let is_offered = upload.can_embed
+                && matches!(upload.state, UploadState::Failed { .. })
+                && embedding::has_space(Some(max_length))
+                && files
+                    .iter()
+                    .any(|file| Some(&file.key) == upload.key.row.as_ref());
+            is_offered.then_some((upload.id, Some(max_length)))
+        });
+        pictures.collect::<Vec<_>>()
+    });
+    let embed = move |_: leptos::ev::MouseEvent| {
+        uploads::embed_all(all, pictures.get_untracked());
+        focus::when_lost(focus_on_items);
+    };
+    view! {
+        <div class="note" role="status" hidden=when(move || pictures.read().is_empty())>
+            <p prop:textContent=text(move || embedding::batch_offer(pictures.read().len()))></p>
+            <button class="button" type="button" on:click=handler(embed)>
+                {embedding::BATCH_LABEL}
+            </button>
+        </div>
     }
     .into_any()
 }

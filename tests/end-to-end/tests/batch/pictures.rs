@@ -370,6 +370,64 @@ async fn a_refusal_because_of_the_single_form_ends_with_its_upload() {
     .await;
 }
 
+/// A model with space for a picture in the request.
+const MODELS: &str = r#"
+[[model]]
+category = "image"
+subcategory = "frame"
+name = "Tessera"
+description = "Frames a picture."
+makes = "image"
+
+[model.command]
+program = "/bin/true"
+
+[[model.parameter]]
+name = "image_url"
+type = "string"
+required = true
+"#;
+
+/// Guards against pictures of a batch that can't be used at a service without uploads.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_service_without_uploads_gets_copies_in_the_requests() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let models = folder.path().join("models.toml");
+    std::fs::write(&models, MODELS).expect("written");
+    let models = models.display().to_string();
+    let arguments = ["--speed", "0", "--upload-limit", "off", "--models", &models];
+    run_steps("pictures_in_requests", &arguments, async |studio| {
+        let browser = studio.browser;
+        browser
+            .open(&studio.address("/models/image/frame?mode=batch"))
+            .await?;
+        browser.find(&by("button", "Add a row")).await?;
+        run(studio, "drop(await pictures(['a.png', 20], ['b.png', 30]))").await?;
+        browser
+            .wait_for_text("The requests can have copies of the 2 pictures", TIMEOUT)
+            .await?;
+        studio.press("Put smaller copies into the requests").await?;
+        studio.press("Generate 2").await?;
+        studio
+            .sees("both items", |_| sent_items(studio) == 2)
+            .await?;
+        let pictures = r#"
+            return new Promise(done => {
+                indexedDB.open('atelier').onsuccess = ({ target: { result } }) => {
+                    const all = result.transaction('tasks').objectStore('tasks').getAll();
+                    all.onsuccess = () => {
+                        result.close();
+                        const found = JSON.stringify(all.result).matchAll(/data:image\/png;base64,[^"\\]+/g);
+                        done(new Set([...found].map(it => it[0])).size);
+                    };
+                };
+            })"#;
+        assert_eq!(browser.run(pictures, vec![]).await?, json!(2));
+        Ok(())
+    })
+    .await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_sweep_has_pictures_as_an_axis() {
     run_steps("swept_pictures", &["--speed", "0"], async |studio| {

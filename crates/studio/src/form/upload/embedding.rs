@@ -1,7 +1,12 @@
 //! Pictures inside the request, as data URIs, for services without uploads: their sizes and texts.
 
+use crate::output::output_cache::size;
+
 /// The maximum length of a data URI. The local service accepts requests of 1 MiB.
 const MAX_LENGTH: u64 = 700_000;
+
+/// The maximum length of the data URI in an item of a batch. A call has ten items.
+const MAX_ITEM_LENGTH: u64 = 70_000;
 
 /// The length of a text that has space for a recognizable picture.
 const MIN_LENGTH: u64 = 10_000;
@@ -11,6 +16,26 @@ const SIDES: [u32; 7] = [2048, 1536, 1280, 1024, 768, 512, 256];
 
 /// The text of the button.
 pub const LABEL: &str = "Put a smaller copy into the request";
+
+/// The text of the button for the pictures of a batch.
+pub const BATCH_LABEL: &str = "Put smaller copies into the requests";
+
+/// Returns the offer to put this many pictures of a batch into the requests.
+pub fn batch_offer(count: usize) -> String {
+    let pictures = match count {
+        1 => "a copy of the picture".to_owned(),
+        count => format!("copies of the {count} pictures"),
+    };
+    let most = size(MAX_ITEM_LENGTH / 4 * 3);
+    format!(
+        "This service takes addresses only. The requests can have {pictures} instead, with at most {most} each."
+    )
+}
+
+/// Returns the maximum length of a data URI in an item of a batch. `max_length`: that of the parameter.
+pub fn length_in_batch(max_length: Option<u64>) -> u64 {
+    max_length.map_or(MAX_ITEM_LENGTH, |length| length.min(MAX_ITEM_LENGTH))
+}
 
 /// Whether a parameter with this maximum length has space for a picture as a data URI.
 pub fn has_space(max_length: Option<u64>) -> bool {
@@ -55,6 +80,16 @@ mod tests {
         );
         assert_eq!(sizes((4000, 3000))[1], (2048, 1536));
         assert_eq!(sizes((10_000, 1)).last(), Some(&(256, 1)));
+    }
+
+    /// Guards against a call with ten pictures that the service refuses as too large.
+    #[test]
+    fn ten_pictures_fit_into_a_call() {
+        assert!(10 * length_in_batch(None) <= MAX_LENGTH);
+        assert_eq!(length_in_batch(Some(20_000)), 20_000);
+        assert!(has_space(Some(length_in_batch(None))));
+        let offer = "This service takes addresses only. The requests can have copies of the 2 pictures instead, with at most 52.5 kB each.";
+        assert_eq!(batch_offer(2), offer);
     }
 
     #[test]
