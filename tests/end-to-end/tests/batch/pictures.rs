@@ -370,7 +370,7 @@ async fn a_refusal_because_of_the_single_form_ends_with_its_upload() {
     .await;
 }
 
-/// A model with space for a picture in the request.
+/// A model with space for a picture in the request, and one with a list of pictures.
 const MODELS: &str = r#"
 [[model]]
 category = "image"
@@ -386,15 +386,76 @@ program = "/bin/true"
 name = "image_url"
 type = "string"
 required = true
+
+[[model]]
+category = "image"
+subcategory = "collage"
+name = "Collage"
+description = "Puts pictures together."
+makes = "image"
+
+[model.command]
+program = "/bin/true"
+
+[[model.parameter]]
+name = "images"
+type = "files"
+required = true
 "#;
 
-/// Guards against pictures of a batch that can't be used at a service without uploads.
-#[tokio::test(flavor = "multi_thread")]
-async fn a_service_without_uploads_gets_copies_in_the_requests() {
+fn models() -> (tempfile::TempDir, String) {
     let folder = tempfile::tempdir().expect("a folder");
     let models = folder.path().join("models.toml");
     std::fs::write(&models, MODELS).expect("written");
     let models = models.display().to_string();
+    (folder, models)
+}
+
+/// Guards against files that a model with only a list of them does not accept, and against names that are sent as addresses.
+#[tokio::test(flavor = "multi_thread")]
+async fn dropped_pictures_become_lists() {
+    let (_folder, models) = models();
+    let arguments = ["--speed", "0", "--models", &models];
+    run_steps("listed_pictures", &arguments, async |studio| {
+        let browser = studio.browser;
+        browser
+            .open(&studio.address("/models/image/collage?mode=batch"))
+            .await?;
+        browser.find(&by("button", "Add a row")).await?;
+        studio.proxy.add(Rule::every(UPLOADS, Fault::Hold));
+        run(studio, "drop(await pictures(['a.png', 20]))").await?;
+        browser.find(&by("group", "images, row 1")).await?;
+        studio.proxy.clear();
+        let cell = by("textbox", "images, row 1");
+        browser.find(&cell).await?;
+        studio.press("Generate 1").await?;
+        studio.sees("the list", |_| sent_items(studio) == 1).await?;
+
+        studio.press("Add a row").await?;
+        browser.fill(&cell, "my.folder/b.png, c.jfif").await?;
+        browser
+            .wait_for_text("images has names of files, not addresses", TIMEOUT)
+            .await?;
+        run(
+            studio,
+            "drop(await pictures(['b.png', 30], ['c.jfif', 40]))",
+        )
+        .await?;
+        browser
+            .wait_for_text("Matched 2 files by name.", TIMEOUT)
+            .await?;
+        studio.press("Generate 1").await?;
+        studio.sees("both", |_| sent_items(studio) == 2).await?;
+        assert_eq!(studio.proxy.calls_to(UPLOADS).len(), 3);
+        Ok(())
+    })
+    .await;
+}
+
+/// Guards against pictures of a batch that can't be used at a service without uploads.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_service_without_uploads_gets_copies_in_the_requests() {
+    let (_folder, models) = models();
     let arguments = ["--speed", "0", "--upload-limit", "off", "--models", &models];
     run_steps("pictures_in_requests", &arguments, async |studio| {
         let browser = studio.browser;
