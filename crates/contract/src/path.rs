@@ -24,6 +24,12 @@ pub const MCP: &str = "/api/mcp";
 /// Extension: the account of an access token; see [`crate::AccountStatus`].
 pub const ACCOUNT: &str = "/api/account";
 
+/// Extension: how agents use the service, as `SKILL.md`.
+pub const SKILL: &str = "/api/skill";
+
+/// Extension: an overview with links for language models (<https://llmstxt.org>).
+pub const LLMS: &str = "/llms.txt";
+
 /// Extension: ends a task that has not ended.
 pub const CANCEL: &str = "/v2/cancel";
 

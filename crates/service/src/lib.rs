@@ -12,6 +12,7 @@
 
 pub mod access;
 pub mod accounts;
+pub mod agents;
 pub mod app;
 pub mod auth;
 pub mod backend;

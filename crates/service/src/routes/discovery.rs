@@ -46,6 +46,8 @@ pub async fn models(State(app): State<Arc<App>>, headers: HeaderMap) -> Json<Val
         ],
         // Not part of INTERFACE: the base URL of OpenAI's images API for these models.
         "openai": origin.url("/v1"),
+        // Not part of INTERFACE: a document for agents.
+        "skill": origin.url(path::SKILL),
     });
     if let Some(max_bytes) = app.uploads.max_bytes {
         // Not part of INTERFACE: files for inputs can be uploaded.

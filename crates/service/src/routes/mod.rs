@@ -19,6 +19,7 @@ use crate::report::Preview;
 use crate::state::App;
 
 mod account;
+mod agents;
 mod batch;
 mod call;
 mod discovery;
@@ -103,6 +104,8 @@ fn endpoints() -> Vec<(&'static str, Method, MethodRouter<Arc<App>>)> {
             get(documentation::page),
         ),
         (path::ACCOUNT, Method::GET, get(account::status)),
+        (path::SKILL, Method::GET, get(agents::skill)),
+        (path::LLMS, Method::GET, get(agents::llms)),
         (openapi::PATH, Method::GET, get(openapi::document)),
         (health::LIVE, Method::GET, get(health::live)),
         (health::READY, Method::GET, get(health::ready)),
