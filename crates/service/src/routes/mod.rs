@@ -30,6 +30,7 @@ mod files;
 mod generate;
 mod health;
 mod model_path;
+mod numbering;
 mod observed;
 mod openai_images;
 mod openapi;

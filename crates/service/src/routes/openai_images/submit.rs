@@ -9,26 +9,20 @@ use serde_json::{Value, json};
 
 use super::super::Call;
 use super::super::generate::{accept, earlier_task};
+use super::super::numbering::{count, current_slot, last};
 use super::super::uploads::owner_of;
 use crate::auth;
 use crate::failure::Failure;
-use crate::idempotency::{Key, TTL_SECONDS, fingerprint};
+use crate::idempotency::{Key, fingerprint};
 use crate::openai_images::Order;
 use crate::openai_images::refusals::{CLIENT_TTL, TTL};
 use crate::state::App;
-use crate::store::now_ms;
 
 /// The user of tasks if the service has no accounts.
 const UID: &str = "local";
 
 /// The header in which OpenAI's packages count how often they have repeated a request.
 const RETRY_COUNT: &str = "x-stainless-retry-count";
-
-/// How long requests with the same content are numbered together, in milliseconds.
-const SLOT_MS: i64 = 6 * 60 * 60 * 1000;
-
-// No key of this slot or the previous one has expired, so the numbers of both have no gaps.
-const _: () = assert!(2 * SLOT_MS < TTL_SECONDS as i64 * 1000);
 
 /// Submits the tasks of a request and returns their ids. Returns the ids of the earlier tasks if the request was submitted
 /// before with the same key, or if the header of OpenAI's packages shows that it is repeated. Blocks.
@@ -186,7 +180,7 @@ impl Request<'_> {
 
     /// Submits the request with the next number.
     fn submit_next(&self) -> Result<Vec<String>, Failure> {
-        let slot = now_ms() / SLOT_MS;
+        let slot = current_slot();
         loop {
             let number = self.count(slot)?;
             let submitted = self.submit_all(Some(&self.base(slot, number)))?;
@@ -199,7 +193,7 @@ impl Request<'_> {
 
     /// Returns the base of the last request with the same content.
     fn last(&self) -> Result<Option<Value>, Failure> {
-        let found = last(now_ms() / SLOT_MS, |slot| self.count(slot))?;
+        let found = last(current_slot(), |slot| self.count(slot))?;
         Ok(found.map(|(slot, number)| self.base(slot, number)))
     }
 
@@ -272,76 +266,5 @@ impl Request<'_> {
             limit.charge(&self.call.caller, new.saturating_sub(1));
         }
         Ok(Submitted { ids, is_repeat })
-    }
-}
-
-/// Returns the slot and the number of the last request, in this slot or the previous one. `count` returns the number of
-/// requests in a slot.
-///
-/// # Errors
-///
-/// As for `count`.
-fn last(
-    slot: i64,
-    mut count: impl FnMut(i64) -> Result<u64, Failure>,
-) -> Result<Option<(i64, u64)>, Failure> {
-    for slot in [slot, slot - 1] {
-        if let Some(number) = count(slot)?.checked_sub(1) {
-            return Ok(Some((slot, number)));
-        }
-    }
-    Ok(None)
-}
-
-/// Returns the first number for which `exists` is false. It must be true for all numbers below.
-///
-/// # Errors
-///
-/// As for `exists`.
-fn count(mut exists: impl FnMut(u64) -> Result<bool, Failure>) -> Result<u64, Failure> {
-    let mut end = 1;
-    while exists(end - 1)? {
-        end *= 2;
-    }
-    // `exists` is true below `start`, and false for `end - 1`.
-    let mut start = end / 2;
-    end -= 1;
-    while start < end {
-        let middle = start.midpoint(end);
-        match exists(middle)? {
-            true => start = middle + 1,
-            false => end = middle,
-        }
-    }
-    Ok(start)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Guards against a repeated request that is charged again, or gets older images, because keys have expired.
-    #[test]
-    fn the_last_request_is_searched_while_no_key_has_expired() {
-        let in_slots = |counts: [u64; 3]| {
-            let count = |slot: i64| Ok(counts[usize::try_from(slot).unwrap()]);
-            last(2, count).unwrap()
-        };
-        assert_eq!(in_slots([0, 3, 2]), Some((2, 1)));
-        assert_eq!(in_slots([0, 3, 0]), Some((1, 2)));
-        assert_eq!(in_slots([3, 0, 0]), None);
-    }
-
-    #[test]
-    fn existing_numbers_are_counted() {
-        for total in 0..70 {
-            let mut calls = 0;
-            let counted = count(|number| {
-                calls += 1;
-                Ok(number < total)
-            });
-            assert_eq!(counted.unwrap(), total);
-            assert!(calls < 16, "{calls} calls for {total}");
-        }
     }
 }
