@@ -21,6 +21,9 @@ pub const OPENAI_FUNCTIONS: &str = "/api/openai-functions";
 /// Extension: all models as one MCP server.
 pub const MCP: &str = "/api/mcp";
 
+/// Extension: the MCP server that the service itself is.
+pub const MCP_ENDPOINT: &str = "/mcp";
+
 /// Extension: the account of an access token; see [`crate::AccountStatus`].
 pub const ACCOUNT: &str = "/api/account";
 

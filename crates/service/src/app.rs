@@ -14,6 +14,7 @@ use crate::backend::{self, Backend};
 use crate::cleanup::Cleanup;
 use crate::config::{Config, Role};
 use crate::connections::{self, Bounds};
+use crate::mcp::Mcp;
 use crate::metrics::Metrics;
 use crate::model_file::{self, Loaded};
 use crate::models::Models;
@@ -119,6 +120,7 @@ impl App {
             openai_refusals: Refusals::default(),
             openai_memory: Memory::default(),
             openai_submissions: Mutex::default(),
+            mcp: Mcp::new(config.mcp_tools),
             metrics,
             metrics_token: config
                 .metrics_token

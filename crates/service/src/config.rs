@@ -16,7 +16,7 @@ use values::{
 
 mod values;
 
-pub use values::{ANY, Switch, UploadLimit};
+pub use values::{ANY, McpTools, Switch, UploadLimit};
 
 // The options of the service, and of commands such as `doctor` that check them. This is not a doc comment, because
 // clap would show that instead of the descriptions of the program and its commands.
@@ -104,6 +104,10 @@ pub struct Config {
     /// and mark them as computed or generated.
     #[arg(long, value_enum, value_name = "SWITCH", default_value = "on")]
     pub embed_recipe: Switch,
+
+    /// The tools of the MCP server at /mcp: `general` ones, also one for `each` model, or `off`.
+    #[arg(long, value_enum, value_name = "TOOLS", default_value = "general")]
+    pub mcp_tools: McpTools,
 
     /// The maximum number of concurrently running tasks of one uid.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]

@@ -29,6 +29,7 @@ pub mod failure;
 pub mod idempotency;
 pub mod limit;
 pub mod logging;
+pub mod mcp;
 pub mod metrics;
 pub mod model;
 pub mod model_file;

@@ -17,6 +17,9 @@ const MAX_SEGMENT: usize = 20;
 /// The number of leading characters shown of an id or a path segment, enough to find it in the log.
 const SHOWN: usize = 8;
 
+/// Whatever `RUST_LOG` says, these libraries don't log the messages that they receive, which contain prompts.
+const WITHOUT_MESSAGES: [&str; 1] = ["rmcp=off"];
+
 /// The format of log lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub enum LogFormat {
@@ -29,6 +32,13 @@ pub enum LogFormat {
 /// Starts logging. `RUST_LOG` sets the level.
 pub fn begin(format: LogFormat) {
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| "info".into());
+    let filter =
+        WITHOUT_MESSAGES
+            .iter()
+            .fold(filter, |filter, directive| match directive.parse() {
+                Ok(directive) => filter.add_directive(directive),
+                Err(_) => filter,
+            });
     let log = tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(|| ShorteningWriter(io::stderr()));

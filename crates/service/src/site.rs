@@ -57,7 +57,8 @@ impl Site {
             None => self.file(request).await,
         };
         let mut served = path.as_str();
-        let is_page = !last_segment(&path).contains('.');
+        // Clients look for documents there, and would read the page as one.
+        let is_page = !last_segment(&path).contains('.') && !path.starts_with("/.well-known/");
         let readable = matches!(*retry.method(), Method::GET | Method::HEAD);
         if response.status() == StatusCode::NOT_FOUND && is_page && readable {
             response = self.file(retry).await;

@@ -6,6 +6,7 @@ use std::time::Duration;
 use crate::access::Access;
 use crate::accounts::Accounts;
 use crate::limit::Limit;
+use crate::mcp::Mcp;
 use crate::metrics::Metrics;
 use crate::models::Models;
 use crate::openai_images::memory::Memory;
@@ -42,6 +43,7 @@ pub struct App {
     pub openai_memory: Memory,
     /// Locked while the tasks of a request with a key are submitted.
     pub openai_submissions: Mutex<()>,
+    pub mcp: Mcp,
     pub metrics_token: Option<String>,
     /// Whether the metrics have their own address.
     pub has_metrics_address: bool,

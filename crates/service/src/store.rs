@@ -87,6 +87,8 @@ pub struct Progress {
     pub report: Option<Report>,
     /// Whether the task was canceled.
     pub canceled: bool,
+    /// When the task ended, in milliseconds since 1970.
+    pub ended_ms: Option<i64>,
 }
 
 /// The response to the first submission with a key.

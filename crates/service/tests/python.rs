@@ -83,6 +83,32 @@ fn openais_client_generates_and_edits_images() {
     python("proof_images_api.py", &server, &Value::Null);
 }
 
+/// Guards against an MCP server that the official client can't use, and against a second charge when it gives up.
+#[cfg(unix)]
+#[test]
+fn the_official_mcp_client_uses_the_service() {
+    let data = tempfile::tempdir().unwrap();
+    let models = r#"
+[[model]]
+category = "image"
+subcategory = "slow"
+name = "Slow"
+command = { program = "/bin/sh", arguments = ["-c", "sleep 600"] }
+parameter = [{ name = "prompt", type = "string", required = true }]
+at_once = 4
+"#;
+    let options = [
+        "--speed",
+        "0",
+        "--draw-scale",
+        "0.25",
+        "--mcp-tools",
+        "each",
+    ];
+    let server = Server::start_with_models(data.path(), models, &options);
+    python("proof_mcp_service.py", &server, &Value::Null);
+}
+
 /// A model with parameters of every kind. Its program outputs the input.
 #[cfg(unix)]
 const EVERY_KIND: &str = r#"

@@ -29,6 +29,9 @@ fn files_and_pages_are_served_with_their_encodings() {
         assert!(page.header("content-type").starts_with("text/html"));
     }
     assert_eq!(server.get("/missing.css").status, 404);
+    // MCP clients look for OAuth servers there after a 401.
+    let metadata = "/.well-known/oauth-protected-resource";
+    assert_eq!(server.get(metadata).status, 404);
     assert_eq!(server.get("/api/missing").status, 404);
     assert_eq!(server.get("/../Cargo.toml").status, 404);
     for (accepted, text, encoding) in [("br, gzip", "brotli", "br"), ("identity", "plain", "")] {

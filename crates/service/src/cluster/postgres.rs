@@ -150,7 +150,7 @@ impl Store for Postgres {
         self.wait(async {
             let row = sqlx::query(
                 "SELECT id, uid, category, subcategory, status, output, error, words, canceled > 0,
-                     progress, preview
+                     progress, preview, finished_ms
                  FROM task WHERE id = $1",
             )
             .bind(id)
@@ -165,6 +165,7 @@ impl Store for Postgres {
                 error: row.get(6),
                 report: report::read_report(row.get(7), row.get(9), row.get(10)),
                 canceled: row.get(8),
+                ended_ms: row.get(11),
             }))
         })
     }

@@ -65,6 +65,18 @@ pub enum Switch {
     Off,
 }
 
+/// The tools of `POST /mcp`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum McpTools {
+    /// Tools that take the name of a model.
+    #[default]
+    General,
+    /// Also a tool for each model, with its parameters.
+    Each,
+    /// There is no MCP server.
+    Off,
+}
+
 /// The value of `--upload-limit`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UploadLimit(

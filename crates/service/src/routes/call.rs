@@ -49,6 +49,18 @@ impl Call {
     /// As for [`admit`]; also 408 if the body does not arrive in time, 413 if it is too large, 400 if it
     /// is incomplete or not JSON. INTERFACE ("Errors" 5) defines none of these.
     pub async fn of(app: &Arc<App>, request: Request) -> Result<Self, Failure> {
+        let (mut call, bytes) = Self::with_bytes(app, request).await?;
+        call.body = serde_json::from_slice(&bytes)
+            .map_err(|error| Failure::bad_request(format!("The body is not JSON: {error}.")))?;
+        Ok(call)
+    }
+
+    /// Reads a request whose body is not parsed: [`Self::body`] is null.
+    ///
+    /// # Errors
+    ///
+    /// As for [`admit`]; also 408 if the body does not arrive in time, 413 if it is too large, 400 if it is incomplete.
+    pub async fn with_bytes(app: &Arc<App>, request: Request) -> Result<(Self, Vec<u8>), Failure> {
         let (parts, body) = request.into_parts();
         let headers = parts.headers;
         let peer = parts.extensions.get::<Peer>().cloned();
@@ -69,16 +81,15 @@ impl Call {
             Some(peer) => peer.evictable(reading).await?,
             None => reading.await?,
         };
-        let body = serde_json::from_slice(&bytes)
-            .map_err(|error| Failure::bad_request(format!("The body is not JSON: {error}.")))?;
-        Ok(Self {
+        let call = Self {
             origin: app.access.origin(&headers),
             headers,
             token,
             account,
             caller,
-            body,
-        })
+            body: Value::Null,
+        };
+        Ok((call, bytes))
     }
 
     /// Returns whether the caller may access this user's tasks. An account may access only the tasks whose `uid` is its name.

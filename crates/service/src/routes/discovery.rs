@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use super::generate::unknown_model;
 use super::{ModelPath, needs_account};
+use crate::config::McpTools;
 use crate::failure::Failure;
 use crate::idempotency::TTL_SECONDS;
 use crate::model::Model;
@@ -49,6 +50,10 @@ pub async fn models(State(app): State<Arc<App>>, headers: HeaderMap) -> Json<Val
         // Not part of INTERFACE: a document for agents.
         "skill": origin.url(path::SKILL),
     });
+    if app.mcp.tools != McpTools::Off {
+        // Not part of INTERFACE: the MCP server.
+        body["mcp"] = origin.url(path::MCP_ENDPOINT).into();
+    }
     if let Some(max_bytes) = app.uploads.max_bytes {
         // Not part of INTERFACE: files for inputs can be uploaded.
         body["uploads"] = json!({

@@ -29,6 +29,7 @@ mod events;
 mod files;
 mod generate;
 mod health;
+mod mcp;
 mod model_path;
 mod numbering;
 mod observed;
@@ -67,6 +68,7 @@ fn endpoints() -> Vec<(&'static str, Method, MethodRouter<Arc<App>>)> {
         ),
         ("/v1/images/edits", Method::POST, post(openai_images::edits)),
         ("/v1/models", Method::GET, get(openai_images::models)),
+        (path::MCP_ENDPOINT, Method::POST, post(mcp::call)),
         (path::MODELS, Method::GET, get(discovery::models)),
         (
             "/api/schema/{category}/{subcategory}",
@@ -165,6 +167,9 @@ fn cors(access: Arc<Access>) -> CorsLayer {
             idempotency::HEADER,
             events::LAST_EVENT_ID,
             REQUEST_ID,
+            HeaderName::from_static("mcp-protocol-version"),
+            HeaderName::from_static("mcp-method"),
+            HeaderName::from_static("mcp-name"),
         ])
         .expose_headers([
             header::RETRY_AFTER,

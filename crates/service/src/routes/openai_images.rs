@@ -170,14 +170,18 @@ fn find_model(app: &App, fields: &Map<String, Value>) -> Result<ModelId, Failure
             return Err(Failure::invalid_field(MODEL, message));
         }
     };
+    model_named(app, name).ok_or_else(|| no_such_model(name))
+}
+
+/// Finds a model by `category/subcategory`, or by its alias.
+pub(super) fn model_named(app: &App, name: &str) -> Option<ModelId> {
     let mut remotes = app.models.remotes();
     if let Some(remote) = remotes.find(|remote| remote.alias() == Some(name)) {
-        return Ok(remote.id().clone());
+        return Some(remote.id().clone());
     }
     name.split_once('/')
         .map(|(category, subcategory)| ModelId::new(category, subcategory))
         .filter(|id| app.models.find(id).is_some())
-        .ok_or_else(|| no_such_model(name))
 }
 
 fn no_such_model(name: &str) -> Failure {

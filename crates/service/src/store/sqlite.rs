@@ -211,7 +211,7 @@ impl Store for Sqlite {
         self.with(|connection| {
             connection
                 .prepare_cached(
-                    "SELECT id, uid, category, subcategory, status, output, error, canceled > 0
+                    "SELECT id, uid, category, subcategory, status, output, error, canceled > 0, finished_ms
                      FROM task WHERE id = ?1",
                 )?
                 .query_row([id], read_progress)
@@ -460,6 +460,7 @@ fn read_progress(row: &Row<'_>) -> rusqlite::Result<Progress> {
         error: row.get(6)?,
         report: None,
         canceled: row.get(7)?,
+        ended_ms: row.get(8)?,
     })
 }
 
