@@ -45,7 +45,7 @@ pub async fn of_task(
     note: Option<&str>,
     is_event: bool,
 ) -> CallToolResult {
-    let mut data = progress_data(app, task);
+    let mut data = progress_data(app, &call.origin, task);
     if let Some(fields) = data.as_object_mut() {
         let id = fields.remove("id").unwrap_or_default();
         fields.insert("task_id".into(), id);

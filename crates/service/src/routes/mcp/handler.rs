@@ -315,8 +315,8 @@ impl Handler {
                 && now.duration_since(reported) >= MAX_PAUSE
             {
                 reported = now;
-                let data = progress_data(&self.app, &task);
-                let line = data["progress"].as_str().unwrap_or("processing");
+                let data = progress_data(&self.app, &self.call.origin, &task);
+                let line = data["message"].as_str().unwrap_or("processing");
                 let passed = now.duration_since(began).as_secs_f64();
                 let report = ProgressNotificationParam::new(token.clone(), passed.floor())
                     .with_message(format!("{line}, task {id}"));
