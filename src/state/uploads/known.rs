@@ -238,7 +238,8 @@ pub fn check(
     let check = Check::begin(key.clone());
     spawn(async move {
         let _check = check;
-        if is_gone(&url).await && is_current() {
+        check_use(&url).await;
+        if is_lost(&url) && is_current() {
             renew(all, key, media, entry);
         }
     });
@@ -274,14 +275,6 @@ pub fn lost_name(files: &[FormFile]) -> Option<String> {
     Some(known.unwrap_or_else(|| media_list::name(&url)))
 }
 
-/// Asks the service whether it no longer has a file.
-async fn is_gone(url: &str) -> bool {
-    let start = peek::start(url).await;
-    let is_gone = start.is_err_and(|error| expiry::is_gone(&error));
-    note_gone(url, is_gone);
-    is_gone
-}
-
 fn note_gone(url: &str, is_gone: bool) {
     STORE.with_borrow_mut(|store| {
         store.gone.retain(|it| it != url);
@@ -291,8 +284,7 @@ fn note_gone(url: &str, is_gone: bool) {
     });
 }
 
-/// Checks a file that is used outside of the form's fields, so that [`is_lost`] knows about it. Returns whether its host has
-/// replied.
+/// Asks the service whether it still has a file, for [`is_lost`]. Returns whether it has replied.
 pub async fn check_use(url: &str) -> bool {
     let is_missing = peek::is_missing(url).await;
     if let Some(is_missing) = is_missing {

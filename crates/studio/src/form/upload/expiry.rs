@@ -1,6 +1,6 @@
 //! Files that were uploaded and that the service has deleted since.
 
-use atelier_contract::{ApiError, Uploaded};
+use atelier_contract::Uploaded;
 use atelier_engine::Millis;
 
 /// A file that expires within this time is treated as expired, in milliseconds: a task needs it for a while.
@@ -17,11 +17,6 @@ pub fn is_expired(uploaded: &Uploaded, now: Millis) -> bool {
 pub fn is_of_service(url: &str, files: &str) -> bool {
     url.strip_prefix(files)
         .is_some_and(|rest| rest.starts_with('/'))
-}
-
-/// Whether the reply to a request for a file shows that the file is gone. Other errors may pass.
-pub fn is_gone(error: &ApiError) -> bool {
-    matches!(error, ApiError::NotFound { .. })
 }
 
 /// Returns the message for a file that is uploaded again.
@@ -78,20 +73,5 @@ mod tests {
         assert!(!is_of_service("https://a.example/outputs-2/1.png", files));
         assert!(!is_of_service("https://b.example/outputs/1.png", files));
         assert!(!is_of_service("data:image/png;base64,AA", files));
-    }
-
-    #[test]
-    fn only_a_missing_file_is_gone() {
-        for (status, gone) in [
-            (404, true),
-            (410, true),
-            (401, false),
-            (403, false),
-            (429, false),
-            (503, false),
-        ] {
-            let error = ApiError::from_status(status, None, None);
-            assert_eq!(is_gone(&error), gone, "{status}");
-        }
     }
 }
