@@ -5,6 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::output::OutputAddress;
 use crate::prose::message_in;
 use crate::{ApiError, StatusWord};
 
@@ -36,9 +37,14 @@ pub struct Progress {
     pub status: StatusWord,
     /// `data.error` as text, if there is one.
     pub error: Option<String>,
-    /// The progress message, an extension of the interface: `data.message`, or a text in `data.progress`. One line of at most [`Progress::MAX_LINE`]
-    /// characters.
+    /// The progress message, an extension of the interface: `data.message`, or a text in `data.progress` that is not a
+    /// number. One line of at most [`Progress::MAX_LINE`] characters.
     pub line: Option<String>,
+    /// The completed fraction from 0 to 1, `data.progress`, an extension of the interface.
+    pub fraction: Option<f64>,
+    /// The address of a small picture of the unfinished output, `data.preview`, an extension of the interface. It is an
+    /// http(s) URL or a path of the service; see [`crate::output::SafeUrl`].
+    pub preview: Option<String>,
     /// Whether the task was canceled, `data.canceled`, an extension of the interface.
     pub is_canceled: bool,
 }
@@ -78,6 +84,9 @@ impl Progress {
     /// The maximum length of a progress message, in characters.
     pub const MAX_LINE: usize = 200;
 
+    /// The maximum length of the address of a preview, in bytes.
+    pub const MAX_PREVIEW: usize = 2_000;
+
     /// Parses the body of a status response.
     ///
     /// # Errors
@@ -96,6 +105,8 @@ impl Progress {
         Ok(Self {
             id: id_of(data),
             line: progress_line(data).or_else(|| explained.and_then(last_line)),
+            fraction: data.get("progress").and_then(fraction),
+            preview: data.get("preview").and_then(preview),
             is_canceled: is_canceled(data, &status),
             status,
             error,
@@ -166,7 +177,36 @@ fn is_canceled(data: &Value, status: &StatusWord) -> bool {
 /// Returns the last line of the progress, because a redrawn progress bar has many lines.
 fn progress_line(data: &Value) -> Option<String> {
     let line = |name: &str| last_line(data.get(name)?.as_str()?);
-    line("message").or_else(|| line("progress"))
+    line("message").or_else(|| line("progress").filter(|line| line.parse::<f64>().is_err()))
+}
+
+/// Returns the completed fraction from a number or a text with a number. A value above 1 is a percentage, as is a text with
+/// a percent sign. `None` for any other value, such as a negative number.
+fn fraction(progress: &Value) -> Option<f64> {
+    let (number, is_percentage) = match progress.as_str().map(str::trim) {
+        None => (progress.as_f64()?, false),
+        Some(text) => {
+            let percentage = text.strip_suffix('%');
+            let number = percentage.unwrap_or(text).trim_end().parse().ok()?;
+            (number, percentage.is_some())
+        }
+    };
+    match number {
+        0.0..=1.0 if !is_percentage => Some(number),
+        0.0..=100.0 => Some(number / 100.0),
+        _ => None,
+    }
+}
+
+/// Returns the address of a preview. `data:` URIs are rejected, because they would be copied with the task.
+fn preview(preview: &Value) -> Option<String> {
+    let url = outputs_of(preview).into_iter().next()?;
+    let is_address = matches!(
+        OutputAddress::of(&url),
+        OutputAddress::Web | OutputAddress::Path
+    );
+    let is_usable = is_address && url.len() <= Progress::MAX_PREVIEW;
+    (is_usable && !url.chars().any(char::is_control)).then_some(url)
 }
 
 fn last_line(text: &str) -> Option<String> {
@@ -265,7 +305,10 @@ mod tests {
         assert_eq!(line(json!("step 3 of 20")).as_deref(), Some("step 3 of 20"));
         let body = json!({"data": {"status": "processing", "progress": 0.4, "message": "step 8"}});
         let both = Progress::from_body(&body).unwrap();
-        assert_eq!(both.line.as_deref(), Some("step 8"));
+        assert_eq!(
+            (both.line.as_deref(), both.fraction),
+            (Some("step 8"), Some(0.4))
+        );
         assert_eq!(line(json!("10%\r20%\r 30% \n")).as_deref(), Some("30%"));
         for nothing in [
             json!(null),
@@ -278,6 +321,77 @@ mod tests {
         }
         let long = line(json!("x".repeat(5_000))).unwrap();
         assert_eq!(long.len(), Progress::MAX_LINE);
+    }
+
+    #[test]
+    fn reads_the_completed_fraction_of_any_shape() {
+        let read = |progress: Value| {
+            let body = json!({"data": {"status": "processing", "progress": progress}});
+            let progress = Progress::from_body(&body).unwrap();
+            (progress.fraction, progress.line.is_some())
+        };
+        for (progress, expected) in [
+            (json!(0), Some(0.0)),
+            (json!(0.4), Some(0.4)),
+            (json!(1), Some(1.0)),
+            (json!(1.5), Some(0.015)),
+            (json!(40), Some(0.4)),
+            (json!(100.0), Some(1.0)),
+            (json!(101), None),
+            (json!(-0.1), None),
+            (json!(u64::MAX), None),
+            (json!(1e308), None),
+            (json!("0.4"), Some(0.4)),
+            (json!(" 40 "), Some(0.4)),
+            (json!("NaN"), None),
+            (json!("inf"), None),
+            (json!("-3"), None),
+            (json!(""), None),
+            (json!(true), None),
+            (json!(null), None),
+            (json!([0.4]), None),
+            (json!({"value": 0.4}), None),
+        ] {
+            // A number is not a message.
+            assert_eq!(read(progress.clone()), (expected, false), "{progress}");
+        }
+        assert_eq!(read(json!("0.5 %")), (Some(0.005), true));
+        assert_eq!(read(json!("step 3 of 20")), (None, true));
+    }
+
+    /// Guards against previews that run code or that are copied with each record of the task.
+    #[test]
+    fn a_preview_is_a_short_web_address_or_path() {
+        let read = |preview: Value| {
+            let body = json!({"data": {"status": "processing", "preview": preview}});
+            Progress::from_body(&body).unwrap().preview
+        };
+        for url in ["https://files.example/p.webp", "/outputs/t/preview.jpg?n=3"] {
+            assert_eq!(read(json!(url)).as_deref(), Some(url));
+            assert_eq!(read(json!({"url": url})).as_deref(), Some(url));
+        }
+        let long = format!(
+            "https://files.example/{}",
+            "p".repeat(Progress::MAX_PREVIEW)
+        );
+        for other in [
+            json!("javascript:alert(1)"),
+            json!(" JavaScript:alert(1)"),
+            json!("data:image/png;base64,iVBORw0KGgo="),
+            json!("blob:https://files.example/1"),
+            json!("//files.example/p.webp"),
+            json!("https://me:secret@files.example/p.webp"),
+            json!("/p\n.webp"),
+            json!("p.webp"),
+            json!(long),
+            json!(""),
+            json!(7),
+            json!([]),
+            json!({"a": 1}),
+            json!(null),
+        ] {
+            assert_eq!(read(other.clone()), None, "{other}");
+        }
     }
 
     #[test]
