@@ -209,7 +209,7 @@ impl Driver {
     }
 
     fn execute(self, commands: Vec<Command>) {
-        let mut saved = Saved::default();
+        let (mut saved, mut shown) = (Saved::default(), Vec::new());
         let mut calls = Vec::new();
         for command in commands {
             if !matches!(command, Command::Save(_)) {
@@ -217,6 +217,10 @@ impl Driver {
             }
             match command {
                 Command::Save(task) => saved.tasks.push(task),
+                Command::Show(task) => {
+                    self.tasks.show(std::slice::from_ref(&task));
+                    shown.push(task.key);
+                }
                 Command::Delete(key) => {
                     // The files can't be found once the task is hidden.
                     let files = self.files_used_only_by(&key);
@@ -239,7 +243,7 @@ impl Driver {
         self.tasks.show(saved.take_unshown());
         self.store_data_of(keys_with_data(saved.tasks.iter()));
         let keys = saved.tasks.iter().map(|task| task.key.clone());
-        self.tabs.send_tasks(keys);
+        self.tabs.send_tasks(shown.into_iter().chain(keys));
         let written = self.write_saved(saved.tasks, &calls);
         let generation = self.tabs.generation();
         for call in calls {

@@ -28,7 +28,12 @@ impl Parts {
             TabMessage::ActOnBatch(batch, action, at) => {
                 self.receive_batch_action(batch, action, at, leads);
             }
-            TabMessage::StateWanted => self.status.send(),
+            TabMessage::StateWanted => {
+                self.status.send();
+                if leads {
+                    self.send_progress();
+                }
+            }
             TabMessage::CredentialsAccepted => {
                 self.driver
                     .change(|engine| engine.credentials_changed(clock::now()));
@@ -41,6 +46,16 @@ impl Parts {
             message if leads => self.handle_as_leader(message),
             message => self.handle_as_follower(message),
         }
+    }
+
+    /// Sends the tasks whose progress a new tab can't read from storage.
+    fn send_progress(self) {
+        let is_reported = |task: &&&Task| task.progress.is_some() || task.fraction.is_some();
+        let keys = self.tasks.with_tasks(|tasks| {
+            let tasks = tasks.iter().filter(is_reported);
+            tasks.map(|task| task.key.clone()).collect::<Vec<_>>()
+        });
+        self.tabs.send_tasks(keys);
     }
 
     fn handle_as_leader(self, message: TabMessage) {

@@ -86,6 +86,12 @@ pub fn ready(key: &str, created: Millis, outputs: &[&str]) -> Task {
     task_in(key, created, state)
 }
 
+/// Returns such a task while it runs.
+pub fn running(key: &str, created: Millis) -> Task {
+    let state = json!({"state": "running", "id": format!("id of {key}"), "word": "processing"});
+    task_in(key, created, state)
+}
+
 /// Returns such a task after it has failed.
 pub fn failed(key: &str, created: Millis) -> Task {
     let state = json!({"state": "failed", "id": null, "message": "no"});

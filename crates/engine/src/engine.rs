@@ -62,6 +62,8 @@ use crate::{Account, Millis, Phase, PollError, RateLimit, Task, TaskKey, schedul
 pub enum Command {
     /// Store the record and show it.
     Save(Task),
+    /// Show the record without storing it: only its progress has changed, which the next poll reports again.
+    Show(Task),
     /// Delete the record.
     Delete(TaskKey),
     /// Make the call and pass its response to [`Engine::responded`].
@@ -77,6 +79,7 @@ pub enum Command {
 #[derive(Debug)]
 enum Pending {
     Save(TaskKey),
+    Show(TaskKey),
     Delete(TaskKey),
     Call(Call),
     Finished(TaskKey),
@@ -165,6 +168,11 @@ impl Engine {
                     let tracked = self.tasks.get_mut(&key)?;
                     tracked.unsaved = false;
                     Some(Command::Save(tracked.task.clone()))
+                }
+                // It is shown by the pending `Save`.
+                Pending::Show(key) => {
+                    let tracked = self.tasks.get(&key).filter(|it| !it.unsaved)?;
+                    Some(Command::Show(tracked.task.clone()))
                 }
                 Pending::Delete(key) => Some(Command::Delete(key)),
                 Pending::Call(call) => Some(Command::Call(call)),
@@ -311,7 +319,7 @@ impl Engine {
             task.state = state;
             (task.not_before, task.waits_since) = (None, None);
             if task.state.phase() != Phase::Running {
-                task.progress = None;
+                (task.progress, task.fraction, task.preview) = (None, None, None);
             }
             if task.state.id().is_some() && !had_id {
                 task.accepted = Some(now);

@@ -172,6 +172,12 @@ pub struct Task {
     /// The service's last progress message, while the task runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub progress: Option<String>,
+    /// The completed fraction from 0 to 1, as the service has last reported it, while the task runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fraction: Option<f64>,
+    /// The address of a picture of the unfinished output, while the task runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub preview: Option<String>,
     /// When the task reached a terminal state.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub finished: Option<Millis>,
@@ -242,6 +248,8 @@ impl Task {
             resubmitted: false,
             accepted: None,
             progress: None,
+            fraction: None,
+            preview: None,
             finished: None,
             ended_unseen: false,
             refreshed: None,

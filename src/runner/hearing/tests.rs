@@ -8,7 +8,8 @@ use super::*;
 use crate::browser::storage::StorageError;
 use crate::browser::tabs::channel::Channel;
 use crate::runner::testing::{
-    Tab, failed, pause, ready, reset_browser, store_tasks, stored_tasks, task, until, until_stored,
+    Tab, failed, pause, ready, reset_browser, running, store_tasks, stored_tasks, task, until,
+    until_stored,
 };
 
 fn key(key: &str) -> TaskKey {
@@ -52,6 +53,25 @@ async fn follower_shows_the_changes_of_the_leader() {
     let found = stored_tasks().await;
     assert_eq!(found.len(), 1);
     assert_eq!(found[0], task("b", 20));
+}
+
+/// The progress is not stored, and the leader reports it only when it changes.
+#[wasm_bindgen_test]
+async fn a_new_tab_shows_the_progress_of_running_tasks() {
+    reset_browser().await;
+    store_tasks(&[running("a", 10)]).await;
+    let leader = Tab::open_leading().await;
+    leader.until_listed(&["a"]).await;
+    let mut half = running("a", 10);
+    (half.fraction, half.progress) = (Some(0.5), Some("step 5".into()));
+    leader.parts().tasks.show(&[half]);
+    let follower = Tab::open().await;
+    until("the progress", || {
+        task_of(&follower, "a").is_some_and(|task| task.fraction == Some(0.5))
+    })
+    .await;
+    assert!(!follower.parts().tabs.leads());
+    assert_eq!(stored_tasks().await[0].fraction, None);
 }
 
 #[wasm_bindgen_test]

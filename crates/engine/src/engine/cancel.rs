@@ -93,7 +93,8 @@ impl Engine {
         if let Some(tracked) = self.tasks.get_mut(key) {
             (tracked.cancel_at, tracked.cancel_failures) = (None, 0);
         }
-        self.apply_progress(key, progress, now, chance);
+        // The answer contains no progress, and its message is about the cancellation.
+        self.progressed(key, progress.into(), now, chance);
         // If the task has ended, its state shows how.
         if !answer.is_accepted {
             let no_reason = || "The service gave no reason. The task continues.".to_owned();

@@ -8,7 +8,7 @@ use super::call::InFlight;
 use super::polls::MAX_INTERVAL;
 use super::reply_limits::is_unreadable;
 use super::service_status::asks_to_wait;
-use super::{CallKind, Engine};
+use super::{CallKind, Engine, Pending};
 use crate::reduce::Event;
 use crate::{Millis, Phase, TaskKey, schedule};
 
@@ -31,6 +31,16 @@ pub(super) struct Report {
     pub status: StatusWord,
     pub error: Option<String>,
     pub is_canceled: bool,
+}
+
+impl From<Progress> for Report {
+    fn from(progress: Progress) -> Self {
+        Self {
+            status: progress.status,
+            error: progress.error,
+            is_canceled: progress.is_canceled,
+        }
+    }
 }
 
 impl Engine {
@@ -184,22 +194,12 @@ impl Engine {
         }
     }
 
-    pub(super) fn apply_progress(
-        &mut self,
-        key: &TaskKey,
-        progress: Progress,
-        now: Millis,
-        chance: f64,
-    ) {
+    fn apply_progress(&mut self, key: &TaskKey, progress: Progress, now: Millis, chance: f64) {
         // For a status that the interface doesn't define, show the error as progress.
-        let line = progress.line.or_else(|| progress.error.clone());
-        let report = Report {
-            status: progress.status,
-            error: progress.error,
-            is_canceled: progress.is_canceled,
-        };
-        self.progressed(key, report, now, chance);
-        self.set_progress(key, line);
+        let line = progress.line.clone().or_else(|| progress.error.clone());
+        let (fraction, preview) = (progress.fraction, progress.preview.clone());
+        self.progressed(key, progress.into(), now, chance);
+        self.set_progress(key, line, fraction, preview);
     }
 
     fn fetched(
@@ -312,16 +312,25 @@ impl Engine {
         })
     }
 
-    /// Stores the progress message while the task runs.
-    fn set_progress(&mut self, key: &TaskKey, line: Option<String>) {
-        let Some(tracked) = self.tasks.get_mut(key) else {
+    /// Sets the message, the fraction and the preview while the task runs. They are shown but not stored, because they
+    /// change with most polls.
+    fn set_progress(
+        &mut self,
+        key: &TaskKey,
+        line: Option<String>,
+        fraction: Option<f64>,
+        preview: Option<String>,
+    ) {
+        let tracked = self.tasks.get_mut(key);
+        let Some(tracked) = tracked.filter(|it| it.task.state.phase() == Phase::Running) else {
             return;
         };
-        let is_running = tracked.task.state.phase() == Phase::Running;
-        if is_running && tracked.task.progress != line {
-            tracked.task.progress = line;
-            self.save(key);
+        let task = &mut tracked.task;
+        if task.progress == line && task.fraction == fraction && task.preview == preview {
+            return;
         }
+        (task.progress, task.fraction, task.preview) = (line, fraction, preview);
+        self.pending.push(Pending::Show(key.clone()));
     }
 
     /// Clears the poll error and the failure counts after a usable response.

@@ -228,6 +228,26 @@ fn refused_credentials_block_the_request_until_they_are_corrected() {
     assert_eq!(harness.call().kind, CallKind::Cancel);
 }
 
+/// Guards against a refusal that is shown as the progress of the task, and against a bar that disappears with it.
+#[test]
+fn a_refusal_does_not_change_the_progress() {
+    let mut harness = Harness::new();
+    let call = harness.running();
+    let mut half = progress("processing").unwrap();
+    half["data"]["progress"] = 0.5.into();
+    half["data"]["message"] = "step 5".into();
+    harness.answer(&call, Ok(half));
+    cancel(&mut harness, "a");
+    let call = harness.call();
+    harness.answer(&call, refused("It can't.".into()));
+    assert!(refusal(&harness).is_some());
+    let task = harness.engine.task(&key("a")).unwrap();
+    assert_eq!(
+        (task.fraction, task.progress.as_deref()),
+        (Some(0.5), Some("step 5"))
+    );
+}
+
 #[test]
 fn a_refused_request_is_reported_and_the_task_continues() {
     let gateway = ApiError::from_status(404, None, None);

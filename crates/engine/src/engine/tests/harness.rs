@@ -14,6 +14,8 @@ pub struct Harness {
     pub engine: Engine,
     pub now: Millis,
     pub saved: Vec<Task>,
+    /// The records that were shown without being stored.
+    pub shown: Vec<Task>,
     pub deleted: Vec<TaskKey>,
     pub waits: Vec<RateLimit>,
 }
@@ -24,6 +26,7 @@ impl Harness {
             engine: Engine::new(account()),
             now: START,
             saved: Vec::new(),
+            shown: Vec::new(),
             deleted: Vec::new(),
             waits: Vec::new(),
         }
@@ -35,6 +38,7 @@ impl Harness {
             match command {
                 Command::Call(call) => calls.push(call),
                 Command::Save(task) => self.saved.push(task),
+                Command::Show(task) => self.shown.push(task),
                 Command::Delete(key) => self.deleted.push(key),
                 Command::Wait(limit) => self.waits.push(limit),
                 Command::Finished(_) => {}

@@ -264,8 +264,48 @@ fn progress_is_cleared_when_the_run_ends() {
     let line = poll_with(json!({"id": "t1", "status": "processing", "progress": "step 3 of 20"}));
     assert_eq!(line.as_deref(), Some("step 3 of 20"));
     assert_eq!(poll_with(json!({"id": "t1", "status": "processing"})), None);
+    poll_with(json!({"id": "t1", "status": "processing", "progress": 0.5, "preview": "/p.png"}));
     let data = json!({"id": "t1", "status": "completed", "progress": "20 of 20"});
     assert_eq!(poll_with(data), None);
+    let task = harness.engine.task(&key).unwrap();
+    assert_eq!((task.fraction, &task.preview), (None, &None));
+}
+
+/// Guards against a write to storage at each poll, and against more polls because the progress changes.
+#[test]
+fn a_change_of_progress_alone_is_shown_and_neither_stored_nor_polled_more_often() {
+    let polls = |is_growing: bool| {
+        let mut harness = Harness::new();
+        let mut call = harness.running();
+        harness.answer(&call, progress("processing"));
+        call = harness.next_call();
+        harness.saved.clear();
+        let mut times = Vec::new();
+        for step in 1..=20 {
+            let mut body = progress("processing").unwrap();
+            if is_growing {
+                body["data"]["progress"] = json!(f64::from(step) / 20.0);
+                body["data"]["message"] = json!(format!("step {step}"));
+                body["data"]["preview"] = json!(format!("/previews/{step}.jpg"));
+            }
+            harness.answer(&call, Ok(body));
+            call = harness.next_call();
+            times.push(harness.now);
+        }
+        assert!(harness.saved.is_empty(), "{:?}", harness.saved);
+        (harness, times)
+    };
+    let (harness, growing) = polls(true);
+    assert_eq!(harness.shown.len(), 20);
+    let last = harness.shown.last().unwrap();
+    assert_eq!(
+        (last.fraction, last.progress.as_deref()),
+        (Some(1.0), Some("step 20"))
+    );
+    assert_eq!(last.preview.as_deref(), Some("/previews/20.jpg"));
+    let (harness, unchanged) = polls(false);
+    assert!(harness.shown.is_empty());
+    assert_eq!(growing, unchanged);
 }
 
 /// The duration of such a task is unknown, because it may have ended before the poll.

@@ -358,6 +358,7 @@ impl World {
         for command in self.engine.step(now) {
             match command {
                 Command::Save(task) => self.save(&task),
+                Command::Show(_) => {}
                 Command::Delete(key) => {
                     self.storage.remove(&key);
                 }
