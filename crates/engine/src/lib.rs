@@ -41,5 +41,6 @@ pub mod recovery;
 pub mod removed;
 pub mod stored_output;
 pub mod tab_role;
+pub mod time_left;
 mod wait_reason;
 pub mod wait_text;

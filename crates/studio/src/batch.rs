@@ -15,6 +15,7 @@ pub use part::Part;
 use crate::compose::sweep::GridLabels;
 use crate::form::refused_input;
 use crate::output::expected_output;
+use crate::task::progress;
 
 pub mod again;
 pub mod blocks;
@@ -349,8 +350,27 @@ impl<'a> Items<'a> {
         let is_left = |task: &&Task| matches!(Part::of(task), Part::InProgress | Part::Queued);
         let mut unfinished = self.latest().flatten().filter(is_left);
         let only = unfinished.next().filter(|_| left == 1)?;
-        let elapsed = now.saturating_sub(only.submitted.unwrap_or(now));
-        Some(typical?.saturating_sub(elapsed))
+        let typical = typical?;
+        Some(match progress::reported(only) {
+            Some(fraction) => (typical as f64 * (1.0 - fraction)) as Millis,
+            None => {
+                let elapsed = now.saturating_sub(only.submitted.unwrap_or(now));
+                typical.saturating_sub(elapsed)
+            }
+        })
+    }
+
+    /// Returns the completed share of the items in progress, from 0 to 1, as the service reports it.
+    pub fn progress(&self) -> f64 {
+        let latest = self.latest().flatten();
+        let in_progress = latest.filter(|task| Part::of(task) == Part::InProgress);
+        let (count, sum) = in_progress.fold((0_u32, 0.0), |(count, sum), task| {
+            (
+                count + 1,
+                sum + progress::reported(task).unwrap_or_default(),
+            )
+        });
+        sum / f64::from(count.max(1))
     }
 }
 

@@ -15,7 +15,7 @@ use crate::state::contexts::contexts;
 use crate::view::gallery::selection::Selection;
 use crate::view::gallery::tile_tools::{self, TileHover};
 use crate::view::parts::media::{self, MediaView};
-use crate::view::task::small_output;
+use crate::view::task::{small_bar, small_output};
 
 /// The aspect ratios (width to height) of the items of a batch; `None` where unknown.
 pub type Shapes = Memo<Vec<Option<f64>>>;
@@ -92,6 +92,7 @@ pub fn item(cell: &Thumb, context: ItemContext, frame: Memo<f64>) -> AnyView {
         .into_any(),
         None => view! {
             <span class="thumb-state drawn" data-text=cell.state.clone()></span>
+            {bar(cell)}
             <span class="thumb-note drawn" data-text=cell.note.clone()></span>
         }
         .into_any(),
@@ -132,6 +133,12 @@ fn title(cell: &Thumb) -> String {
         "" => cell.title.clone(),
         note => format!("{}: {note}", cell.title),
     }
+}
+
+/// The reported progress of the item.
+fn bar(cell: &Thumb) -> Option<AnyView> {
+    let task = contexts().runner.task(cell.task.as_ref()?)?;
+    Some(small_bar(&task))
 }
 
 /// The number of outputs in addition to the one that is shown.

@@ -18,6 +18,7 @@ mod overlay;
 mod refresh;
 mod refused;
 pub mod removal_question;
+mod reported;
 pub mod save;
 pub mod shown_output;
 mod siblings;
@@ -37,6 +38,7 @@ use atelier_studio::history::lineage as relatives;
 use atelier_studio::navigation::route::Route;
 use leptos::prelude::*;
 
+pub use reported::small_bar;
 pub use state::{StateLine, StatePill};
 pub use thumbnail::{small_output, thumbnail};
 pub use words::name;

@@ -5,12 +5,13 @@ use atelier_engine::{Millis, Task, TaskKey, TaskState, duration};
 use atelier_studio::gallery::side_by_side::Shape;
 use atelier_studio::history;
 use atelier_studio::output::expected_output;
-use atelier_studio::task::{cancel, progress};
+use atelier_studio::task::cancel;
 use leptos::prelude::*;
 
 use super::expected_shape;
 use super::notification_offer::offer;
 use super::output_container::output_container;
+use super::reported::{Reported, preview};
 use super::video_size;
 use super::{refused, words};
 use crate::browser::location;
@@ -116,11 +117,17 @@ pub fn Waiting(task_key: TaskKey) -> impl IntoView {
             wait_text(elapsed, estimate.get().filter(|_| submitted.is_some()))
         })
     };
+    let reported = Reported::of(&task, estimate, now);
     let line = {
         let task = task.clone();
         text(move || {
             let line = wait_line(&task.read(), now.get());
-            line.unwrap_or_else(|| with_close_hint(wait.get().message))
+            line.unwrap_or_else(|| {
+                with_close_hint(match reported.text.get() {
+                    Some(text) => format!("{text}."),
+                    None => wait.get().message,
+                })
+            })
         })
     };
     let why = {
@@ -138,10 +145,15 @@ pub fn Waiting(task_key: TaskKey) -> impl IntoView {
     let fraction = {
         let task = task.clone();
         derived(move || {
-            let reported = progress.read().as_deref().and_then(progress::fraction);
+            let reported = reported.fraction.get();
             reported.or_else(|| wait.get().fraction.filter(|_| is_under_way(&task.read())))
         })
     };
+    let is_exact = {
+        let task = task.clone();
+        memo(move || task.read().fraction.is_some())
+    };
+    let preview = preview(&task);
     let ratio = {
         let (all, task) = (contexts(), task.clone());
         memo(move || expected_shape::ratio(all, &task.get_untracked()))
@@ -181,24 +193,35 @@ pub fn Waiting(task_key: TaskKey) -> impl IntoView {
             class:media-place=when(move || !has_several.get())
             class:outputs=has_several
             data-count=text(move || expected.read().0.min(5).to_string())
-            style:--shape=derived(move || expected.read().1.clone())
+            style:--shape=derived(move || expected.read().1.clone().or_else(|| preview.ratio.get()))
             style:--width=derived(move || video.get().map(|(width, _)| format!("{width}px")))
             style:--most=derived(move || video.get().map(|(_, height)| format!("{height}px")))
         >
-        <div class="waiting">
-            <progress
-                class:indeterminate=when(move || fraction.get().is_none())
-                aria-label="Under way"
-                value=fraction
-                hidden=unwatched
-            ></progress>
-            <p class="progress-line" hidden=when(move || unwatched.get() || progress.read().is_none()) prop:textContent=text(move || progress.get().unwrap_or_default())></p>
-            <p class="muted">{with_settings_link(line)}</p>
-            <details hidden=when(move || why.read().is_empty())>
-                <summary>"Why?"</summary>
-                <p class="muted">{with_settings_link(why)}</p>
-            </details>
-            {offer}
+        <div class="waiting" class:previewed=preview.is_shown>
+            {preview.picture}
+            <div class="waiting-state">
+                <progress
+                    class:indeterminate=when(move || fraction.get().is_none())
+                    class:exact=is_exact
+                    aria-label="Under way"
+                    aria-valuetext=reported.text
+                    value=fraction
+                    hidden=unwatched
+                ></progress>
+                <p
+                    class="progress-line"
+                    class:one-line=is_exact
+                    title=derived(move || progress.get().filter(|_| is_exact.get()))
+                    hidden=when(move || unwatched.get() || progress.read().is_none())
+                    prop:textContent=text(move || progress.get().unwrap_or_default())></p>
+                <p class="muted">{with_settings_link(line)}</p>
+                <details hidden=when(move || why.read().is_empty())>
+                    <summary>"Why?"</summary>
+                    <p class="muted">{with_settings_link(why)}</p>
+                </details>
+                {reported.announcement()}
+                {offer}
+            </div>
         </div>
         {others}
         </div>

@@ -4,6 +4,7 @@ use icondata_lu::{LuCircleCheck, LuCircleHelp, LuCircleSlash, LuCircleX, LuEllip
 use leptos::prelude::*;
 
 use super::output_recovery;
+use super::reported::small_bar;
 use super::small_image::small_image;
 use crate::reactive::boxed::{dynamic, memo, text, when};
 use crate::state::contexts::contexts;
@@ -39,8 +40,11 @@ pub fn thumbnail(task: &ArcRwSignal<Task>) -> AnyView {
         let kind = OutputKind::of(&url, &category);
         small_output(output.clone(), url, kind)
     };
+    let is_ended = task.with_untracked(|task| task.state.is_terminal());
+    let bar = (!is_ended).then(|| small_bar(task));
     view! {
         {dynamic(picture)}
+        {bar}
         // Decorative: the link around it has a name of its own.
         <span
             class="more drawn"

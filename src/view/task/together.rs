@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use atelier_engine::time_left::progress_text;
 use atelier_engine::{Action, BatchKey, Phase, Task};
 use atelier_studio::navigation::route::Route;
 use atelier_studio::output::expected_output;
@@ -13,6 +14,7 @@ use super::actions::{Actions, perform};
 use super::again::Again;
 use super::output_container::output_container;
 use super::outputs::{NO_OUTPUT, Shape, figure};
+use super::reported::small_bar;
 use super::shown_output::ShownOutput;
 use super::state::{Explained, StateLine, StatePill, wait_line};
 use super::{edit, more, name, vary};
@@ -242,13 +244,17 @@ fn pending_output(task: &ArcRwSignal<Task>, position: usize, shape: Shape) -> An
                 text(move || {
                     let task = task.read();
                     let line = wait_line(&task, now.get());
-                    line.or_else(|| task.progress.clone()).unwrap_or_default()
+                    let line = line.or_else(|| task.progress.clone());
+                    line.or_else(|| Some(progress_text(task.fraction?, None)))
+                        .unwrap_or_default()
                 })
             };
+            let bar = small_bar(&task);
             view! {
                 <div aria-hidden="true">
                     <StateLine task />
                 </div>
+                {bar}
                 <p class="muted">{with_settings_link(line)}</p>
                 {buttons}
             }

@@ -4,7 +4,7 @@ use atelier_end_to_end::find::{by, starting};
 use atelier_end_to_end::service::Service;
 use atelier_end_to_end::story::drive;
 use atelier_end_to_end::{Result, http, wait};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -40,10 +40,22 @@ while [ ! -e \"$(dirname \"$0\")/go\" ]; do sleep 0.1; done
 printf '%s' \"$input\" > out.json
 ";
 
+/// Reports fractions, and waits for the file `go`.
+const MEASURED: &str = "#!/bin/sh
+input=$(cat)
+echo 'progress 0.4 step 8 of 20' >&2
+while [ ! -e \"$(dirname \"$0\")/go\" ]; do sleep 0.1; done
+printf '%s' \"$input\" > out.json
+";
+
 fn write_program(folder: &Path) -> Result<()> {
+    write_script(folder, PROGRAM)
+}
+
+fn write_script(folder: &Path, script: &str) -> Result<()> {
     // Writes to a temporary file and renames it: a program that is open for writing can't be started.
     let (temporary, program) = (folder.join("draw.tmp"), folder.join("draw.sh"));
-    fs::write(&temporary, PROGRAM)?;
+    fs::write(&temporary, script)?;
     fs::set_permissions(&temporary, fs::Permissions::from_mode(0o755))?;
     fs::rename(temporary, program)?;
     Ok(())
@@ -135,6 +147,51 @@ async fn progress_and_unavailable_model_are_shown() {
         )
         .await?;
         Ok(())
+    })
+    .await;
+}
+
+/// Guards against a fraction that is not shown at the task or in the list of tasks.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_reported_fraction_is_shown() {
+    drive("a_reported_fraction_is_shown", async |browser| {
+        let folder = tempfile::tempdir()?;
+        let models = folder.path().join("models.toml");
+        fs::write(&models, MODELS)?;
+        write_script(folder.path(), MEASURED)?;
+        let models = models.to_str().ok_or("no text")?;
+        let service = Service::start_with_site(&["--models", models]).await?;
+        let page = format!("{}/models/image/sketch", service.address());
+        browser.open(&page).await?;
+        browser
+            .fill(&starting("textbox", "prompt"), "a heron")
+            .await?;
+        browser.press(&by("button", "Generate")).await?;
+        browser.wait_for_text("40 %", TIMEOUT).await?;
+        let bar = browser.find(&by("progressbar", "Under way")).await?;
+        let value = bar.attr("aria-valuetext").await?;
+        assert_eq!(value.as_deref(), Some("40 %"));
+        let script = "
+            const line = document.querySelector('.progress-line');
+            return [arguments[0].value, line.textContent, line.title]";
+        let shown = browser.run(script, vec![browser.argument(&bar)]).await?;
+        let message = "step 8 of 20";
+        assert_eq!(shown, json!([0.4, message, message]));
+
+        browser.press(&by("link", "Tasks")).await?;
+        wait::until("the bar in the list".to_owned(), TIMEOUT, async || {
+            let width = "
+                return document.querySelector('.task-row .done-bar:not([hidden])')
+                    ?.style.getPropertyValue('--done') ?? null";
+            let width = browser.run(width, vec![]).await?;
+            Ok(match width.as_str() {
+                Some("40.0%") => wait::Seen::Yes(()),
+                _ => wait::Seen::NotYet(format!("its width is {width}")),
+            })
+        })
+        .await?;
+        fs::write(folder.path().join("go"), "")?;
+        browser.wait_for_text("Completed", TIMEOUT).await
     })
     .await;
 }

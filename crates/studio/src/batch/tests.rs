@@ -235,6 +235,27 @@ fn estimates_the_remaining_time() {
     assert_eq!(items.remaining(3_602_000, None), None);
 }
 
+#[test]
+fn the_reported_progress_of_items_counts() {
+    let running = json!({"state": "running", "id": "t", "word": "processing"});
+    let mut tasks = [
+        task("a", 0, 0, ready()),
+        task("b", 1, 0, running.clone()),
+        task("c", 2, 0, running),
+        task("d", 3, 0, queued()),
+    ];
+    let batch = batch(4);
+    assert_eq!(batch.items(&tasks).progress(), 0.0);
+    tasks[1].fraction = Some(0.5);
+    tasks[2].progress = Some("step 5 of 20".into());
+    assert_eq!(batch.items(&tasks).progress(), 0.375);
+    // The last item has 10 s of its usual 20 s left, although it has waited for an hour.
+    tasks[1].submitted = Some(0);
+    let items = self::batch(2);
+    let items = items.items(&tasks[..2]);
+    assert_eq!(items.remaining(3_600_000, Some(20_000)), Some(10_000));
+}
+
 proptest! {
     #[test]
     fn every_item_counts_once(attempts in prop::collection::vec((0..12usize, 0..5u64, 0..3u8), 0..60), now: u64) {

@@ -1,5 +1,14 @@
-//! Extracts the progress of a task from the service's status line. The format of the line depends on the program that
-//! generates the output.
+//! The progress that a service reports for a running task: as a number, or in a status line. The format of the line depends
+//! on the program that generates the output.
+
+use atelier_engine::{Phase, Task};
+
+/// Returns the completed fraction of a running task, from 0 to 1, if the service reports it.
+pub fn reported(task: &Task) -> Option<f64> {
+    let is_running = task.state.phase() == Phase::Running && task.watching;
+    let by_line = || task.progress.as_deref().and_then(fraction);
+    task.fraction.or_else(by_line).filter(|_| is_running)
+}
 
 /// Returns the progress from 0 to 1, if the line contains it: the first percentage (`37%`, `12.5 %`), or else the first
 /// step count (`6/20`, `step 6 of 20`).

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
+use atelier_engine::Millis;
 use atelier_studio::batch::summary::BatchSummary;
 use atelier_studio::batch::{Batch, Part};
 use atelier_studio::history;
 use leptos::prelude::*;
 
-use crate::reactive::boxed::{dynamic, text};
+use crate::reactive::boxed::{derived, dynamic, text};
 use crate::state::contexts::contexts;
 use crate::view::parts::settings_link::with_settings_link;
 use crate::view::parts::ticker::ticker;
@@ -15,6 +16,15 @@ use crate::view::parts::ticker::ticker;
 /// A progress bar with a segment for each outcome, and below it the counts and times. Items without an outcome leave the
 /// bar empty.
 pub fn progress(batch: Arc<Batch>, summary: Memo<BatchSummary>) -> AnyView {
+    let (runner, now) = (contexts().runner, ticker(1_000));
+    let completed = {
+        let batch = batch.clone();
+        text(move || {
+            now.track();
+            let share = runner.with_tasks(|tasks| batch.items(tasks.iter().copied()).progress());
+            format!("{:.1}%", share * 100.0)
+        })
+    };
     let segments = move || {
         let summary = summary.read();
         summary
@@ -29,6 +39,7 @@ pub fn progress(batch: Arc<Batch>, summary: Memo<BatchSummary>) -> AnyView {
                         data-phase=part.phase_word()
                         class:awaited=is_pending
                         style:flex-grow=width.to_string()
+                        style:--done=derived(move || (part == Part::InProgress).then(|| completed.get()))
                     ></span>
                 }
                 .into_any()
@@ -53,16 +64,15 @@ pub fn progress(batch: Arc<Batch>, summary: Memo<BatchSummary>) -> AnyView {
         </div>
         <div class="run-summary">
             <p class="run-counts" translate="no" role="status" prop:textContent=sentence></p>
-            {times(batch, summary)}
+            {times(batch, summary, now)}
         </div>
     }
     .into_any()
 }
 
 /// The elapsed time, the estimated remaining time, and what blocks sending.
-fn times(batch: Arc<Batch>, summary: Memo<BatchSummary>) -> AnyView {
+fn times(batch: Arc<Batch>, summary: Memo<BatchSummary>, now: RwSignal<Millis>) -> AnyView {
     let (runner, catalog) = (contexts().runner, contexts().catalog);
-    let now = ticker(1_000);
     let line = text(move || {
         let now = now.get();
         let summary = summary.read();

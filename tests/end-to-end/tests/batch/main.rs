@@ -17,6 +17,7 @@ mod outputs;
 mod page;
 mod panes;
 mod pictures;
+mod progress;
 mod queued;
 mod sending;
 mod size;

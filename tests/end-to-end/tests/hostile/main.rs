@@ -8,6 +8,7 @@ mod host;
 mod inputs;
 mod large;
 mod policy;
+mod progress;
 mod replies;
 mod secrets;
 mod service;
