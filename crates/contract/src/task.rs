@@ -177,7 +177,7 @@ fn is_canceled(data: &Value, status: &StatusWord) -> bool {
 /// Returns the last line of the progress, because a redrawn progress bar has many lines.
 fn progress_line(data: &Value) -> Option<String> {
     let line = |name: &str| last_line(data.get(name)?.as_str()?);
-    line("message").or_else(|| line("progress").filter(|line| line.parse::<f64>().is_err()))
+    line("message").or_else(|| line("progress").filter(|line| !is_number(line)))
 }
 
 /// Returns the completed fraction from a number or a text with a number. A value above 1 is a percentage, as is a text with
@@ -187,7 +187,7 @@ fn fraction(progress: &Value) -> Option<f64> {
         None => (progress.as_f64()?, false),
         Some(text) => {
             let percentage = text.strip_suffix('%');
-            let number = percentage.unwrap_or(text).trim_end().parse().ok()?;
+            let number = number(percentage.unwrap_or(text).trim_end())?;
             (number, percentage.is_some())
         }
     };
@@ -196,6 +196,18 @@ fn fraction(progress: &Value) -> Option<f64> {
         0.0..=100.0 => Some(number / 100.0),
         _ => None,
     }
+}
+
+/// Whether a text is a number, or one of the words that languages write for what is none.
+fn is_number(text: &str) -> bool {
+    let unsigned = text.trim_start_matches('-');
+    let words = ["nan", "inf", "infinity"];
+    number(text).is_some() || words.iter().any(|word| unsigned.eq_ignore_ascii_case(word))
+}
+
+/// Parses a number. serde_json is used already; the parser of the standard library would add 15 kB to the page.
+fn number(text: &str) -> Option<f64> {
+    serde_json::from_str(text).ok()
 }
 
 /// Returns the address of a preview. `data:` URIs are rejected, because they would be copied with the task.
