@@ -116,7 +116,7 @@ impl App {
             latency: config.latency,
             account_disk: config.account_disk,
             uploads: Uploads::new(config.upload_limit.0),
-            openai_waits: Waits::default(),
+            waits: Waits::default(),
             openai_refusals: Refusals::default(),
             openai_memory: Memory::default(),
             openai_submissions: Mutex::default(),

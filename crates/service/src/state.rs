@@ -37,7 +37,8 @@ pub struct App {
     /// The maximum size of one user's tasks on disk, in bytes.
     pub account_disk: Option<u64>,
     pub uploads: Uploads,
-    pub openai_waits: Waits,
+    /// The requests of OpenAI's images API and the calls of the MCP server that wait for tasks.
+    pub waits: Waits,
     pub openai_refusals: Refusals,
     /// Bounds the memory of responses with files to requests of OpenAI's images API.
     pub openai_memory: Memory,

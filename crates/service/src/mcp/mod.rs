@@ -2,7 +2,6 @@
 //! which results have arrived at clients.
 
 use crate::config::McpTools;
-use crate::openai_images::waits::Waits;
 use delivered::Delivered;
 
 pub mod arguments;
@@ -13,8 +12,6 @@ pub mod tools;
 #[derive(Debug)]
 pub struct Mcp {
     pub tools: McpTools,
-    /// The calls that wait for tasks.
-    pub waits: Waits,
     pub delivered: Delivered,
 }
 
@@ -22,7 +19,6 @@ impl Mcp {
     pub fn new(tools: McpTools) -> Self {
         Self {
             tools,
-            waits: Waits::default(),
             delivered: Delivered::default(),
         }
     }

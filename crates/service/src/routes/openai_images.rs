@@ -119,7 +119,7 @@ async fn generate(
     let key = merge_keys(Key::of_headers(&call.headers)?, Key::of_fields(fields)?)?;
     let owner = owner_of(app, call.account.as_deref(), &call.token);
     let wait = app
-        .openai_waits
+        .waits
         .begin(&owner)
         .inspect_err(|failure| remember_refusal_of(app, &call, &model, &order, failure))?;
     let origin = call.origin.clone();

@@ -296,7 +296,7 @@ impl Handler {
         let began = Instant::now();
         let mut deadline = began + Duration::from_secs_f64(seconds);
         let owner = owner_of(&self.app, self.call.account.as_deref(), &self.call.token);
-        let wait = self.app.mcp.waits.begin(&owner);
+        let wait = self.app.waits.begin(&owner);
         if wait.is_err() {
             deadline = began;
         }
