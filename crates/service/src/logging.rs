@@ -7,6 +7,9 @@ use std::io::{self, IsTerminal, Stderr, Write};
 
 use clap::ValueEnum;
 use tracing_subscriber::EnvFilter;
+use tracing_subscriber::filter::filter_fn;
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
 
 /// The length of a task's id, in hexadecimal digits.
 const ID_LENGTH: usize = 32;
@@ -17,8 +20,8 @@ const MAX_SEGMENT: usize = 20;
 /// The number of leading characters shown of an id or a path segment, enough to find it in the log.
 const SHOWN: usize = 8;
 
-/// Whatever `RUST_LOG` says, these libraries don't log the messages that they receive, which contain prompts.
-const WITHOUT_MESSAGES: [&str; 1] = ["rmcp=off"];
+/// Whatever `RUST_LOG` says, this library does not log the messages that it receives, which contain prompts.
+const SILENT: &str = "rmcp";
 
 /// The format of log lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
@@ -32,23 +35,27 @@ pub enum LogFormat {
 /// Starts logging. `RUST_LOG` sets the level.
 pub fn begin(format: LogFormat) {
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| "info".into());
-    let filter =
-        WITHOUT_MESSAGES
-            .iter()
-            .fold(filter, |filter, directive| match directive.parse() {
-                Ok(directive) => filter.add_directive(directive),
-                Err(_) => filter,
-            });
+    // A directive of `filter` would be overridden by those for the modules of the library.
+    let others = filter_fn(|metadata| {
+        let rest = metadata.target().strip_prefix(SILENT);
+        rest.is_none_or(|rest| !rest.is_empty() && !rest.starts_with("::"))
+    });
     let log = tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(|| ShorteningWriter(io::stderr()));
     match format {
-        LogFormat::Text => log.with_ansi(io::stderr().is_terminal()).init(),
+        LogFormat::Text => log
+            .with_ansi(io::stderr().is_terminal())
+            .finish()
+            .with(others)
+            .init(),
         LogFormat::Json => log
             .json()
             .flatten_event(true)
             .with_span_list(false)
             .with_ansi(false)
+            .finish()
+            .with(others)
             .init(),
     }
 }

@@ -554,7 +554,7 @@ fn prompts_and_tokens_are_not_logged() {
     command
         .args(["--listen", "127.0.0.1:0", "--speed", "0", "--data"])
         .arg(data.path())
-        .env("RUST_LOG", "debug");
+        .env("RUST_LOG", "debug,rmcp::service=trace");
     let server = Server::run(command);
     call(&server, "generate", strata("a-private-prompt", 60));
     let log = server.log();
