@@ -32,7 +32,14 @@ fn files_and_pages_are_served_with_their_encodings() {
     // MCP clients look for OAuth servers there after a 401.
     let metadata = "/.well-known/oauth-protected-resource";
     assert_eq!(server.get(metadata).status, 404);
-    assert_eq!(server.get("/api/missing").status, 404);
+    for path in ["/api/missing", "/mcp/", "/mcp/sse", "/v1/missing"] {
+        let missing = server.get(path);
+        assert_eq!(
+            (missing.status, missing.header("content-type")),
+            (404, "application/json"),
+            "{path}"
+        );
+    }
     assert_eq!(server.get("/../Cargo.toml").status, 404);
     for (accepted, text, encoding) in [("br, gzip", "brotli", "br"), ("identity", "plain", "")] {
         let headers = [("accept-encoding", accepted)];

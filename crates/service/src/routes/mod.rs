@@ -209,7 +209,7 @@ async fn fallback(State(app): State<Arc<App>>, request: Request) -> Response {
             Err(failure) => outputs::sandbox(failure.into_response()),
         };
     }
-    let interface = inside("/api") || inside("/v1") || inside("/v2");
+    let interface = ["/api", "/mcp", "/v1", "/v2"].into_iter().any(inside);
     match &app.site {
         Some(site) if !interface => site.serve(request).await,
         _ => {
