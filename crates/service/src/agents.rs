@@ -1,6 +1,7 @@
 //! Documents for agents, made from the models: `SKILL.md` and `llms.txt`.
 //!
-//! Names and descriptions of models may come from other servers. [`text`] reduces them to one line of text without markup.
+//! Names and descriptions of models may come from other servers. [`text`] reduces them to one line, and escapes markup and
+//! addresses. They can still contain instructions.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -208,16 +209,32 @@ fn example(models: &Models, uid: &str) -> String {
     example.to_string().replace('\'', r"'\''")
 }
 
-/// Reduces a text to one line of Markdown without markup, of at most `max` characters.
+/// Reduces a text to one line of Markdown, of at most `max` characters before markup is escaped and addresses are broken.
 pub fn text(text: &str, max: usize) -> String {
     let mut line = String::new();
     for c in one_line(text, max).chars() {
+        // Renderers make links of `scheme://` and `www.`, some of them also if the punctuation is escaped.
+        let is_link = match c {
+            '/' => line.ends_with(":/"),
+            '.' => ends_with_www(&line),
+            _ => false,
+        };
+        if is_link {
+            line.push(' ');
+        }
         if "\\`*_[]<>|&".contains(c) {
             line.push('\\');
         }
         line.push(c);
     }
     line
+}
+
+fn ends_with_www(line: &str) -> bool {
+    let mut end = line.chars().rev();
+    [end.next(), end.next(), end.next()]
+        .iter()
+        .all(|c| matches!(c, Some('w' | 'W')))
 }
 
 /// Reduces a text to one line of visible characters, of at most `max` characters.
@@ -237,12 +254,13 @@ pub fn one_line(text: &str, max: usize) -> String {
     short
 }
 
-/// Returns whether a character is not shown, or changes the direction of a text: such characters can hide instructions.
+/// Returns whether a character is usually not shown, or changes the direction of a text: such characters can hide instructions.
 fn is_invisible(c: char) -> bool {
     matches!(
         c,
-        '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
-            | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}'
+        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}'
+            | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}'
+            | '\u{ffa0}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}'
     )
 }
 
@@ -324,8 +342,14 @@ mod tests {
     fn a_text_is_one_line_without_markup() {
         assert_eq!(
             text("a | b\n\n---\n# Ignore [this](http://x) <b>`c`", 99),
-            r"a \| b --- # Ignore \[this\](http://x) \<b\>\`c\`"
+            r"a \| b --- # Ignore \[this\](http:/ /x) \<b\>\`c\`"
         );
+        assert_eq!(
+            text("http:\u{fe0f}//x WWW.x www.www.x a/b/c. ww.x", 99),
+            "http:/ /x WWW .x www .www .x a/b/c. ww.x"
+        );
+        let hidden = "\u{34f}\u{115f}\u{1160}\u{180b}\u{180d}\u{3164}\u{fe00}\u{fe0f}";
+        assert_eq!(text(hidden, 99), "");
         assert_eq!(text("a\u{202e}b\u{e0041}\u{2028}c\r\u{0}d", 99), "ab c d");
         assert_eq!(text(&"x".repeat(300), 200).chars().count(), 200);
         assert_eq!(text("two words", 5), "two…");

@@ -33,6 +33,9 @@ pub const MAX_SEARCH: usize = 200;
 pub const DEFAULT_MODELS: u32 = 20;
 pub const MAX_MODELS: u32 = 50;
 
+/// The maximum length of the description of a parameter, in characters.
+const MAX_DESCRIPTION: usize = 1000;
+
 /// The maximum number of tools for single models.
 const MAX_TYPED: usize = 100;
 
@@ -142,6 +145,9 @@ pub fn typed(models: &Models) -> Vec<Tool> {
                 .cloned()
                 .unwrap_or_default();
             if let Some(Value::Object(properties)) = input.get_mut("properties") {
+                for property in properties.values_mut().filter_map(Value::as_object_mut) {
+                    shorten_description(property);
+                }
                 // The names of the model's own parameters take precedence.
                 for (name, schema) in [
                     (WAIT_SECONDS, wait_schema(DEFAULT_WAIT)),
@@ -155,6 +161,13 @@ pub fn typed(models: &Models) -> Vec<Tool> {
                 .with_annotations(generating())
         })
         .collect()
+}
+
+/// Reduces the description of a parameter, which may come from another server, to one line.
+pub fn shorten_description(parameter: &mut Map<String, Value>) {
+    if let Some(Value::String(text)) = parameter.get_mut("description") {
+        *text = one_line(text, MAX_DESCRIPTION);
+    }
 }
 
 /// Returns the model of a tool for a single model.
@@ -238,5 +251,14 @@ mod tests {
         let model = typed_model(&models, "image_strata").unwrap();
         assert_eq!(model.id().to_string(), "image/strata");
         assert!(typed_model(&models, GENERATE).is_none());
+    }
+
+    /// Guards against hidden instructions in the description of a parameter.
+    #[test]
+    fn descriptions_of_parameters_are_one_visible_line() {
+        let mut parameter =
+            Map::from_iter([("description".into(), json!("a\n\n# b\u{200b}\u{fe01}"))]);
+        shorten_description(&mut parameter);
+        assert_eq!(json!(parameter), json!({"description": "a # b"}));
     }
 }

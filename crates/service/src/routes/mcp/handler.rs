@@ -156,7 +156,7 @@ impl Handler {
         });
         let remote = self.app.models.remote(&id);
         if let Some(why) = remote.and_then(|remote| remote.unavailable()) {
-            entry["unavailable"] = why.into();
+            entry["unavailable"] = one_line(&why, MAX_DESCRIPTION).into();
         }
         if tools::needs_secret(&model.schema()) {
             entry["needs_secret"] = true.into();
@@ -179,6 +179,7 @@ impl Handler {
                 for parameter in parameters.iter_mut().filter_map(Value::as_object_mut) {
                     // A list of hundreds of words.
                     parameter.remove("vocabulary");
+                    tools::shorten_description(parameter);
                 }
             }
         }
