@@ -6,6 +6,8 @@ use std::io::Write;
 use std::net::TcpStream;
 use std::path::Path;
 use std::process::Command;
+#[cfg(unix)]
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use support::{Answer, Server};
@@ -339,6 +341,74 @@ fn accepted(server: &Server) -> usize {
     server.log().matches(" accepted").count()
 }
 
+/// Repeats a call of generate until it makes another task than this one, which has ended. A response is reported only if it
+/// is sent within some seconds, so a slow machine needs more than one.
+#[cfg(unix)]
+fn next_task(server: &Server, arguments: &Value, ended: &str) -> Value {
+    for _ in 0..100 {
+        let task = call(server, "generate", arguments.clone());
+        if id_of(&task) != ended {
+            assert!(!is_joined(&task));
+            return task;
+        }
+        assert_eq!(
+            (&task["status"], is_joined(&task)),
+            (&json!("completed"), true)
+        );
+    }
+    panic!("the end of {ended} was never reported");
+}
+
+/// Guards against paying twice: equal calls of which none finds a task.
+#[cfg(unix)]
+#[test]
+fn concurrent_equal_calls_make_one_task() {
+    let data = TempDir::new().unwrap();
+    let server = start_waiting(data.path(), &["--workers", "4"]);
+    for round in 0..8 {
+        let arguments = waiting(&round.to_string(), 0);
+        let start = std::sync::Barrier::new(8);
+        let tasks: Vec<Value> = std::thread::scope(|scope| {
+            let one = || {
+                start.wait();
+                call(&server, "generate", arguments.clone())
+            };
+            let calls: Vec<_> = (0..8).map(|_| scope.spawn(one)).collect();
+            calls.into_iter().map(|call| call.join().unwrap()).collect()
+        });
+        assert!(tasks.iter().all(|task| id_of(task) == id_of(&tasks[0])));
+        assert_eq!(tasks.iter().filter(|task| is_joined(task)).count(), 7);
+        assert_eq!(accepted(&server), round + 1);
+    }
+}
+
+/// Guards against paying twice: a client has given up after some seconds, but its connection is open, so the response seems
+/// to arrive.
+#[cfg(unix)]
+#[test]
+fn a_late_response_is_not_reported_to_a_client() {
+    let data = TempDir::new().unwrap();
+    let server = start_waiting(data.path(), &[]);
+    let mut stream = begin(&server, &waiting("a", 300));
+    server.await_log("begins");
+    // No response to this call is early any more.
+    std::thread::sleep(Duration::from_secs(3));
+    std::fs::write(data.path().join("end"), "").unwrap();
+    // The next request of the connection is answered after the end of the response.
+    stream
+        .write_all(b"GET /api/models HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+        .unwrap();
+    let mut answers = String::new();
+    std::io::Read::read_to_string(&mut stream, &mut answers).unwrap();
+    assert!(answers.contains("completed"), "{answers}");
+    let repeated = call(&server, "generate", waiting("a", 0));
+    assert_eq!(
+        (&repeated["status"], is_joined(&repeated)),
+        (&json!("completed"), true)
+    );
+    assert_eq!(accepted(&server), 1);
+}
+
 /// Guards against paying twice: a client that has timed out calls again. Guards also against the opposite, a result of an
 /// earlier call for a user who wants another one.
 #[cfg(unix)]
@@ -375,7 +445,7 @@ fn a_repeated_call_joins_its_task_until_its_end_was_reported() {
 
     // The user wants a second result.
     let mut second = waiting("a", 0);
-    second["request_id"] = "2".into();
+    second["request_id"] = "5f0c".into();
     let again = call(&server, "generate", second.clone());
     assert!(!is_joined(&again) && id_of(&again) != id_of(&first));
     assert_eq!(id_of(&call(&server, "generate", second)), id_of(&again));
@@ -393,11 +463,10 @@ fn a_repeated_call_joins_its_task_until_its_end_was_reported() {
         (&json!("completed"), true)
     );
     assert_eq!(id_of(&result), id_of(&first));
-    // Now it was reported.
-    let new = call(&server, "generate", waiting("a", 60));
-    assert!(!is_joined(&new) && id_of(&new) != id_of(&first));
-    let another = call(&server, "generate", waiting("a", 60));
-    assert_ne!(id_of(&another), id_of(&new));
+    // Once it was reported, the next call makes another task.
+    let new = next_task(&server, &waiting("a", 60), id_of(&first));
+    let another = next_task(&server, &waiting("a", 60), id_of(&new));
+    assert_ne!(id_of(&another), id_of(&first));
     assert_eq!(accepted(&server), 2);
 }
 
@@ -417,6 +486,16 @@ fn tasks_are_canceled_and_then_not_joined() {
     assert_eq!(state["error"], "Canceled");
     let next = call(&server, "generate", waiting("a", 0));
     assert_ne!(id_of(&next), id_of(&task));
+
+    // Neither if it has a request_id.
+    let mut named = waiting("a", 0);
+    named["request_id"] = "5f0c".into();
+    let first = call(&server, "generate", named.clone());
+    call(&server, "cancel_task", json!({"task_id": id_of(&first)}));
+    let next = call(&server, "generate", named.clone());
+    assert!(!is_joined(&next) && id_of(&next) != id_of(&first));
+    let same = call(&server, "generate", named);
+    assert_eq!((id_of(&same), is_joined(&same)), (id_of(&next), true));
 }
 
 /// Guards against calls that wait for minutes and delay the stop of the service.

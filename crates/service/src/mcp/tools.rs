@@ -21,7 +21,7 @@ const GENERAL: [&str; 5] = [LIST_MODELS, DESCRIBE_MODEL, GENERATE, GET_TASK, CAN
 pub const WAIT_SECONDS: &str = "wait_seconds";
 pub const REQUEST_ID: &str = "request_id";
 
-/// The default and the maximum of `wait_seconds`. The default is shorter than the timeout of any known client.
+/// The default and the maximum of `wait_seconds`. The default is shorter than the timeout of most clients.
 pub const DEFAULT_WAIT: u32 = 20;
 pub const MAX_WAIT: u32 = 300;
 
@@ -109,7 +109,7 @@ fn generate_note() -> String {
     format!(
         "If the task has not ended after {WAIT_SECONDS}, the result has the status processing: call get_task with its task_id, \
          don't generate again. An equal call while the task runs, or up to {} minutes later if its result may have been lost, \
-         joins that task; another {REQUEST_ID} makes another task.",
+         joins that task; a new {REQUEST_ID} makes another task.",
         KEEP.as_secs() / 60
     )
 }
@@ -124,8 +124,8 @@ fn wait_schema(default: u32) -> Value {
 fn request_id_schema() -> Value {
     json!({
         "type": "string", "maxLength": MAX_REQUEST_ID,
-        "description": "Only to generate again with equal arguments: a new text, such as 2, for each further result. \
-             The same text with equal arguments returns the same task for a day.",
+        "description": "Only to generate again with equal arguments: a new random text for each further result. \
+             The same text with equal arguments returns the same task for a day, unless that was canceled.",
     })
 }
 

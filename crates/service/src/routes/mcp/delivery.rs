@@ -10,8 +10,9 @@ use futures_util::{StreamExt, stream};
 
 use crate::state::App;
 
-/// The client of a response that was sent within this time had not timed out.
-const CERTAIN: Duration = Duration::from_secs(25);
+/// The client of a response that was sent within this time had not timed out. Some clients time out after 5 s, and some of
+/// them keep the connection open, so that the response seems to arrive.
+const CERTAIN: Duration = Duration::from_secs(3);
 
 /// The response to a call.
 pub struct Delivery {

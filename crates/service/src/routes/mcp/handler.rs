@@ -50,7 +50,7 @@ const INSTRUCTIONS: &str = "Generates images, videos, sounds and other files wit
      continues when a call ends: get_task returns its result.";
 
 const JOINED: &str = "This is the task of an earlier call with the same arguments, not a second one. To generate again, pass \
-     another request_id.";
+     a new random text as request_id.";
 
 const PROCESSING: &str =
     "The task has not ended. Call get_task with its task_id; don't generate again.";

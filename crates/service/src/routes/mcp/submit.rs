@@ -2,7 +2,8 @@
 //!
 //! The arguments, the account and a number make an idempotency key, so the last call with the same arguments is found in
 //! every process and after a restart. A call joins its task while that runs, and for [`KEEP`] after its end unless this
-//! process has reported the end. `request_id` replaces the number.
+//! process has reported the end. The others take the next number; calls that take the same number get the same task.
+//! `request_id` replaces the slot.
 
 use std::time::Duration;
 
@@ -11,7 +12,7 @@ use serde_json::{Map, Value, json};
 
 use super::super::Call;
 use super::super::generate::{accept, earlier_task};
-use super::super::numbering::{count, current_slot, last};
+use super::super::numbering::{count, current_slot, last, next};
 use crate::failure::Failure;
 use crate::idempotency::{Key, fingerprint};
 use crate::mcp::delivered::KEEP;
@@ -62,7 +63,7 @@ pub fn submit(
         input,
     };
     match request_id {
-        Some(id) => request.accept(request.key(&json!(["id", id]))),
+        Some(id) => request.submit_or_join_named(id),
         None => request.submit_or_join(),
     }
 }
@@ -77,8 +78,11 @@ struct Request<'a> {
 impl Request<'_> {
     fn submit_or_join(&self) -> Result<Submitted, Failure> {
         let slot = current_slot();
-        if let Some((slot, number)) = last(slot, |slot| self.count(slot))?
-            && let Some(id) = self.task(slot, number)?
+        let last = last(slot, |slot| {
+            count(|number| Ok(self.task(&json!([slot, number]))?.is_some()))
+        })?;
+        if let Some((slot, number)) = last
+            && let Some(id) = self.task(&json!([slot, number]))?
             && self.joins(&id)?
         {
             return Ok(Submitted {
@@ -86,8 +90,27 @@ impl Request<'_> {
                 is_joined: true,
             });
         }
-        // If another call has taken the number since, this one joins its task.
-        self.accept(self.numbered(slot, self.count(slot)?))
+        // Not counted again: if another call has taken the number since, this one joins its task.
+        let (slot, number) = next(slot, last);
+        self.accept(self.key(&json!([slot, number])))
+    }
+
+    /// As [`Self::submit_or_join`] for a `request_id`, which has its own numbers. A task that was canceled or removed is not
+    /// joined.
+    fn submit_or_join_named(&self, request_id: &str) -> Result<Submitted, Failure> {
+        let distinction = |number: u64| json!(["id", request_id, number]);
+        let number = count(|number| Ok(self.task(&distinction(number))?.is_some()))?;
+        if let Some(last) = number.checked_sub(1)
+            && let Some(id) = self.task(&distinction(last))?
+            && let Some(task) = self.app.store.progress(&id).map_err(Failure::store)?
+            && !(task.canceled && task.status.is_terminal())
+        {
+            return Ok(Submitted {
+                id,
+                is_joined: true,
+            });
+        }
+        self.accept(self.key(&distinction(number)))
     }
 
     /// Returns whether a call with the same arguments as this task's joins it.
@@ -108,12 +131,8 @@ impl Request<'_> {
         Key::derived(&json!(["mcp", content, distinction]))
     }
 
-    fn numbered(&self, slot: i64, number: u64) -> Key {
-        self.key(&json!([slot, number]))
-    }
-
-    fn task(&self, slot: i64, number: u64) -> Result<Option<String>, Failure> {
-        let key = self.numbered(slot, number);
+    fn task(&self, distinction: &Value) -> Result<Option<String>, Failure> {
+        let key = self.key(distinction);
         earlier_task(
             self.app,
             self.call,
@@ -122,11 +141,6 @@ impl Request<'_> {
             self.input,
             key,
         )
-    }
-
-    /// Returns the number of tasks with these arguments in a slot.
-    fn count(&self, slot: i64) -> Result<u64, Failure> {
-        count(|number| Ok(self.task(slot, number)?.is_some()))
     }
 
     fn accept(&self, key: Key) -> Result<Submitted, Failure> {

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::super::Call;
 use super::super::generate::{accept, earlier_task};
-use super::super::numbering::{count, current_slot, last};
+use super::super::numbering::{count, current_slot, last, next};
 use super::super::uploads::owner_of;
 use crate::auth;
 use crate::failure::Failure;
@@ -182,7 +182,7 @@ impl Request<'_> {
     fn submit_next(&self) -> Result<Vec<String>, Failure> {
         let slot = current_slot();
         loop {
-            let number = self.count(slot)?;
+            let (slot, number) = next(slot, last(slot, |slot| self.count(slot))?);
             let submitted = self.submit_all(Some(&self.base(slot, number)))?;
             // Otherwise another process has submitted a request with this number since.
             if !submitted.is_repeat {
