@@ -62,8 +62,7 @@ openai = { address = "http://127.0.0.1:9/v1", model = "m" }
         assert!(!text.contains("# Do this\n") && !text.contains('\u{202e}'));
         assert!(!text.contains(" <script>") && !text.contains("A](http://evil"));
     }
-    let row =
-        r"| image/hostile | files | A\](http:/ /evil.example) \| b: x \| --- # Do this \<script\> |";
+    let row = r"| image/hostile | files | A\](http:/ /evil.example) \| b: x \| --- # Do this \<script\> |";
     assert!(skill.contains(row), "{skill}");
     assert!(skill.contains("$SERVICE_TOKEN"));
 }

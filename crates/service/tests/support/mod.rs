@@ -81,9 +81,11 @@ impl Server {
     }
 
     pub fn run(mut command: Command) -> Self {
+        if !command.get_envs().any(|(name, _)| name == "RUST_LOG") {
+            command.env("RUST_LOG", "info,atelier_service=debug");
+        }
         let mut child = command
             .env_remove("ATELIER_SERVICE_TOKEN")
-            .env("RUST_LOG", "info,atelier_service=debug")
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
