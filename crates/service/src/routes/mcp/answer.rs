@@ -1,7 +1,7 @@
 //! The results of tools: the state of a task, links to its files, and small images.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -97,46 +97,56 @@ async fn images(
         false => MAX_IMAGES,
     };
     let none = || vec![None; paths.len()];
-    let is_image =
-        |path: &&String| media_type(extension(path)).is_some_and(|kind| kind.starts_with("image/"));
-    if !paths.iter().any(|path| is_image(&path)) {
+    let (finding, paths_of_task) = (app.clone(), paths.to_vec());
+    let found = run_blocking(move || Ok(find_images(&finding, &paths_of_task, max))).await;
+    let Ok(found) = found else {
+        return none();
+    };
+    let bytes: u64 = found.iter().flatten().map(|image| image.bytes).sum();
+    if bytes == 0 {
         return none();
     }
-    let reserving = app.openai_memory.reserve(max * MEMORY_FACTOR);
+    let reserving = app.openai_memory.reserve(bytes * MEMORY_FACTOR);
     let Ok(Some(memory)) = tokio::time::timeout(MEMORY_PAUSE, reserving).await else {
         return none();
     };
     delivery.hold(memory);
-    let (reading, paths_of_task) = (app.clone(), paths.to_vec());
-    let read = run_blocking(move || {
-        let mut left = max;
-        let mut read = |path: &String| {
-            let bytes = read_image(&reading, path, left.min(MAX_IMAGE))?;
-            left -= bytes.len() as u64;
-            Some(BASE64.encode(bytes))
-        };
-        let is_image = |path: &String| {
-            media_type(extension(path)).is_some_and(|kind| kind.starts_with("image/"))
-        };
-        let images = paths_of_task
-            .iter()
-            .map(|path| is_image(path).then(|| read(path)).flatten());
-        Ok(images.collect::<Vec<_>>())
-    });
+    let read = |image: &Option<Image>| Some(BASE64.encode(image.as_ref()?.read()?));
+    let read = run_blocking(move || Ok(found.iter().map(read).collect()));
     read.await.unwrap_or_else(|_| none())
 }
 
-/// Reads an image of at most `max` bytes. An image that can't be read is only linked.
-fn read_image(app: &App, path: &str, max: u64) -> Option<Vec<u8>> {
-    let found = app.outputs.own_file(&path_of(path));
-    let file = found
-        .inspect_err(|error| tracing::warn!("an output is returned as a link: {error}"))
-        .ok()??;
-    if fs::metadata(&file).ok()?.len() > max {
-        return None;
+/// A file that a result contains.
+struct Image {
+    file: PathBuf,
+    bytes: u64,
+}
+
+impl Image {
+    /// An image that can't be read, or has changed, is only linked.
+    fn read(&self) -> Option<Vec<u8>> {
+        let bytes = fs::read(&self.file).ok()?;
+        (bytes.len() as u64 <= self.bytes).then_some(bytes)
     }
-    let bytes = fs::read(&file).ok()?;
-    (bytes.len() as u64 <= max).then_some(bytes)
+}
+
+/// Returns the images that fit into a result of `max` bytes; `None` for other files.
+fn find_images(app: &App, paths: &[String], max: u64) -> Vec<Option<Image>> {
+    let mut left = max;
+    let find = |path: &String| {
+        media_type(extension(path)).filter(|kind| kind.starts_with("image/"))?;
+        let found = app.outputs.own_file(&path_of(path));
+        let file = found
+            .inspect_err(|error| tracing::warn!("an output is returned as a link: {error}"))
+            .ok()??;
+        let bytes = fs::metadata(&file).ok()?.len();
+        if bytes > left.min(MAX_IMAGE) {
+            return None;
+        }
+        left -= bytes;
+        Some(Image { file, bytes })
+    };
+    paths.iter().map(find).collect()
 }
 
 fn extension(path: &str) -> &str {
