@@ -50,9 +50,8 @@ impl Parts {
 
     /// Sends the tasks whose progress a new tab can't read from storage.
     fn send_progress(self) {
-        let is_reported = |task: &&&Task| task.progress.is_some() || task.fraction.is_some();
         let keys = self.tasks.with_tasks(|tasks| {
-            let tasks = tasks.iter().filter(is_reported);
+            let tasks = tasks.iter().filter(|task| task.has_progress());
             tasks.map(|task| task.key.clone()).collect::<Vec<_>>()
         });
         self.tabs.send_tasks(keys);

@@ -319,7 +319,7 @@ impl Engine {
             task.state = state;
             (task.not_before, task.waits_since) = (None, None);
             if task.state.phase() != Phase::Running {
-                (task.progress, task.fraction, task.preview) = (None, None, None);
+                task.clear_progress();
             }
             if task.state.id().is_some() && !had_id {
                 task.accepted = Some(now);

@@ -169,7 +169,7 @@ pub struct Task {
     /// When the service's id arrived.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub accepted: Option<Millis>,
-    /// The service's last progress message, while the task runs.
+    /// The service's last progress message, while the task runs. This and the next two fields are not stored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub progress: Option<String>,
     /// The completed fraction from 0 to 1, as the service has last reported it, while the task runs.
@@ -262,6 +262,23 @@ impl Task {
             cancel: None,
             extra: Map::new(),
         }
+    }
+
+    /// Whether the service has reported progress that is not stored.
+    pub fn has_progress(&self) -> bool {
+        self.progress.is_some() || self.fraction.is_some() || self.preview.is_some()
+    }
+
+    /// Removes the reported progress. The next poll reports it again.
+    pub fn clear_progress(&mut self) {
+        (self.progress, self.fraction, self.preview) = (None, None, None);
+    }
+
+    /// Copies the progress of another record of this attempt.
+    pub(crate) fn adopt_progress(&mut self, other: &Self) {
+        self.progress.clone_from(&other.progress);
+        self.preview.clone_from(&other.preview);
+        self.fraction = other.fraction;
     }
 
     /// Whether the task was sent from a form or a result, and not as part of a composed batch. Composed batches have a

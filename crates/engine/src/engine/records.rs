@@ -38,12 +38,18 @@ impl Engine {
             let key = task.key.clone();
             // The time may be in the future if the clock was ahead. The removed task would be deleted too late.
             task.removed = task.removed.map(|removed| removed.min(now));
+            // Earlier releases stored the progress.
+            task.clear_progress();
             match ours.remove(&key) {
                 None => {
                     self.insert(task, false);
                     self.save(&key);
                 }
                 Some(known) => {
+                    let is_same_attempt = known.task.submitted == task.submitted;
+                    if is_same_attempt && known.task.state == task.state {
+                        task.adopt_progress(&known.task);
+                    }
                     let (changed, last_answer) = (known.task != task, known.last_answer);
                     let further = compare_attempts(&known.task, &task)
                         .then_with(|| compare_put_back(&known.task, &task))

@@ -18,9 +18,14 @@ impl Task {
         json::encode(self)
     }
 
-    /// Encodes the record as text. This is much faster than [`Task::to_value`], because a thousand records may be
-    /// stored at once.
+    /// Encodes the record for storage, without the progress. This is much faster than [`Task::to_value`], because a
+    /// thousand records may be stored at once.
     pub fn to_text(&self) -> String {
+        if self.has_progress() {
+            let mut task = self.clone();
+            task.clear_progress();
+            return json::to_text(&task);
+        }
         json::to_text(self)
     }
 }

@@ -206,6 +206,43 @@ fn loading_stores_changed_tasks_only() {
     assert_eq!(written, ["b"]);
 }
 
+/// Guards against a takeover that stores all running tasks and loses their progress.
+#[test]
+fn a_takeover_keeps_the_progress_and_stores_nothing() {
+    let shown = Task {
+        progress: Some("step 3".into()),
+        fraction: Some(0.3),
+        preview: Some("/p.png".into()),
+        ..running()
+    };
+    // An earlier release stored the progress.
+    let outdated = Task {
+        progress: Some("step 1".into()),
+        ..running()
+    };
+    for stored in [running(), outdated.clone()] {
+        let mut harness = Harness::new();
+        harness.engine.set_leading(false, harness.now);
+        harness.engine.merge_remote(shown.clone(), harness.now);
+        harness.engine.load(vec![stored], harness.now);
+        harness.engine.set_leading(true, harness.now);
+        harness.calls();
+        assert_eq!(harness.saved, []);
+        assert_eq!(harness.engine.task(&shown.key), Some(&shown));
+    }
+    // Another attempt has made no progress.
+    let later = Task {
+        submitted: Some(super::harness::START + 1),
+        ..outdated
+    };
+    let mut harness = Harness::new();
+    harness.engine.set_leading(false, harness.now);
+    harness.engine.merge_remote(shown.clone(), harness.now);
+    harness.engine.load(vec![later], harness.now);
+    let task = harness.engine.task(&shown.key);
+    assert!(task.is_some_and(|task| !task.has_progress()), "{task:?}");
+}
+
 #[test]
 fn a_call_in_flight_survives_losing_and_regaining_leadership() {
     let mut harness = Harness::new();

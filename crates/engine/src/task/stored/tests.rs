@@ -47,6 +47,18 @@ fn every_field_round_trips() {
     assert_eq!(task.to_value().to_string(), full().to_string());
 }
 
+/// The progress is sent to other tabs, but not stored.
+#[test]
+fn progress_is_not_stored() {
+    let task = Task::from_value(full()).unwrap();
+    let mut running = task.clone();
+    running.progress = Some("step 3".into());
+    running.fraction = Some(0.3);
+    running.preview = Some("/p.png".into());
+    assert_eq!(running.to_text(), task.to_text());
+    assert_eq!(Task::from_value(running.to_value()), Some(running));
+}
+
 #[test]
 fn reads_records_of_the_first_version() {
     let mut value = full();
