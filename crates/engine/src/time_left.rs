@@ -28,8 +28,9 @@ struct Sample {
 /// the estimate is much too low.
 #[derive(Debug, Clone, Default)]
 pub struct TimeLeft {
-    /// The first report of the present stage.
-    first: Option<Sample>,
+    /// The first observed increase of the present stage. How long the task had the fraction before is unknown: it may have
+    /// waited at the service, or reported it long before the page was opened.
+    base: Option<Sample>,
     /// The last report that differed from the one before it.
     latest: Option<Sample>,
     /// When the task is expected to end.
@@ -40,24 +41,28 @@ pub struct TimeLeft {
 
 impl TimeLeft {
     /// Returns the remaining time in milliseconds. `usual` is the median of earlier durations. `None` if it is unknown: too
-    /// little is reported and there are no earlier tasks, or the expected time has passed without progress.
+    /// little is reported and there are no earlier tasks, the expected time has passed without progress, or everything is
+    /// reported as completed.
     pub fn update(&mut self, fraction: f64, usual: Option<Millis>, now: Millis) -> Option<Millis> {
         let sample = Sample { at: now, fraction };
-        match (self.first, self.latest) {
-            (Some(first), Some(latest)) if fraction > latest.fraction - MIN_DECREASE => {
+        match self.latest {
+            Some(latest) if fraction > latest.fraction - MIN_DECREASE => {
                 if fraction > latest.fraction {
-                    self.end = self.next_end(first, sample, usual);
+                    let base = *self.base.get_or_insert(sample);
+                    self.end = self.next_end(base, sample, usual);
                     self.latest = Some(sample);
                 }
             }
             _ => {
                 *self = Self {
-                    first: Some(sample),
                     latest: Some(sample),
                     ..Self::default()
                 };
                 self.end = self.next_end(sample, sample, usual);
             }
+        }
+        if fraction >= 1.0 {
+            return None;
         }
         // An estimate that has passed is wrong.
         let left = self.end?.checked_sub(now).filter(|left| *left > 0);
@@ -74,11 +79,11 @@ impl TimeLeft {
 
     /// Returns when the task is expected to end: the usual duration counts until enough of the task is observed, and the
     /// previous expectation counts as much as the new one.
-    fn next_end(&self, first: Sample, sample: Sample, usual: Option<Millis>) -> Option<Millis> {
+    fn next_end(&self, base: Sample, sample: Sample, usual: Option<Millis>) -> Option<Millis> {
         let rest = 1.0 - sample.fraction;
-        let growth = sample.fraction - first.fraction;
+        let growth = sample.fraction - base.fraction;
         let by_rate = (growth >= MIN_GROWTH)
-            .then(|| sample.at.saturating_sub(first.at) as f64 * rest / growth);
+            .then(|| sample.at.saturating_sub(base.at) as f64 * rest / growth);
         let by_usual = usual.map(|usual| usual as f64 * rest);
         let left = match (by_rate, by_usual) {
             (Some(rate), Some(usual)) => {
@@ -93,15 +98,10 @@ impl TimeLeft {
     }
 }
 
-/// Returns the completed fraction in percent. Only a finished task has 100.
-fn percent(fraction: f64) -> u32 {
-    let most = if fraction < 1.0 { 99.0 } else { 100.0 };
-    (fraction * 100.0).round().min(most) as u32
-}
-
-/// Returns the completed fraction and the remaining time: `40 %, about 20 s left`.
+/// Returns the completed fraction and the remaining time of a running task: `40 %, about 20 s left`. At most 99 %, because
+/// the task still runs.
 pub fn progress_text(fraction: f64, left: Option<Millis>) -> String {
-    let percent = percent(fraction);
+    let percent = (fraction * 100.0).round().min(99.0) as u32;
     match left {
         Some(left) => format!("{percent} %, {} left", duration::about(left)),
         None => format!("{percent} %"),
@@ -118,12 +118,17 @@ pub struct Announcements {
 impl Announcements {
     /// Whether the progress is announced now.
     pub fn is_due(&mut self, fraction: f64, now: Millis) -> bool {
-        let quarter = (fraction * 4.0) as u32;
+        // The end is announced as a change of the state.
+        let quarter = ((fraction * 4.0) as u32).min(3);
         let Some((last, at)) = self.last else {
             self.last = Some((quarter, now));
             return false;
         };
-        let is_due = quarter > last && quarter < 4 && now.saturating_sub(at) >= ANNOUNCE_AFTER;
+        if fraction <= f64::from(last) / 4.0 - MIN_DECREASE {
+            // Another stage has started.
+            self.last = Some((quarter, at));
+        }
+        let is_due = quarter > last && now.saturating_sub(at) >= ANNOUNCE_AFTER;
         if is_due {
             self.last = Some((quarter, now));
         }
@@ -161,18 +166,47 @@ mod tests {
     #[test]
     fn without_earlier_tasks_the_rate_alone_counts() {
         let times = shown(None, 10, |second| second as f64 / 20.0);
-        assert_eq!((times[0], times[1]), (None, Some(19_000)));
+        assert_eq!(times[..3], [None, None, Some(18_000)]);
         let nothing = shown(None, 100, |_| 0.3);
         assert!(nothing.iter().all(Option::is_none));
     }
 
-    /// A wait for other tasks of the service is not part of the rate.
+    /// Guards against a rate that counts the time between the opening of the page and the next poll only.
     #[test]
-    fn the_rate_counts_from_the_first_report() {
+    fn a_poll_just_after_the_page_was_opened_gives_no_rate() {
         let mut time_left = TimeLeft::default();
-        assert_eq!(time_left.update(0.5, None, START + 900_000), None);
-        let left = time_left.update(0.75, None, START + 905_000);
-        assert_eq!(left, Some(5_000));
+        assert_eq!(time_left.update(0.4, None, START), None);
+        assert_eq!(time_left.update(0.5, None, START + 100), None);
+        let left = time_left.update(0.625, None, START + 10_100);
+        assert_eq!(left, Some(30_000));
+    }
+
+    /// Guards against a rate from a fraction that is long outdated when the page is opened.
+    #[test]
+    fn the_first_poll_after_a_reload_gives_no_rate() {
+        let mut time_left = TimeLeft::default();
+        assert_eq!(time_left.update(0.05, Some(100_000), START), Some(95_000));
+        let left = time_left.update(0.8, Some(100_000), START + 1_000).unwrap();
+        assert!(left >= 20_000, "{left}");
+        let mut unknown = TimeLeft::default();
+        unknown.update(0.05, None, START);
+        assert_eq!(unknown.update(0.8, None, START + 1_000), None);
+    }
+
+    /// Guards against hours that are left because the task has waited at the service.
+    #[test]
+    fn a_wait_at_zero_is_not_part_of_the_rate() {
+        let wait = 600_000;
+        for usual in [None, Some(40_000)] {
+            let mut time_left = TimeLeft::default();
+            for second in 0..wait / 1_000 {
+                time_left.update(0.0, usual, START + second * 1_000);
+            }
+            let first = time_left.update(0.05, usual, START + wait);
+            assert_eq!(first, usual.map(|_| 38_000));
+            let later = time_left.update(0.3, usual, START + wait + 10_000);
+            assert!(later.is_some_and(|left| left < 40_000), "{later:?}");
+        }
     }
 
     /// Guards against `a few seconds left` at a task that is stuck.
@@ -196,28 +230,39 @@ mod tests {
     #[test]
     fn a_new_stage_starts_a_new_estimate() {
         let mut time_left = TimeLeft::default();
-        time_left.update(0.2, None, START);
-        assert!(time_left.update(0.9, None, START + 1_000).is_some());
-        assert_eq!(time_left.update(0.0, None, START + 2_000), None);
-        assert_eq!(time_left.update(0.1, None, START + 12_000), Some(90_000));
+        time_left.update(0.1, None, START);
+        time_left.update(0.2, None, START + 1_000);
+        assert!(time_left.update(0.9, None, START + 2_000).is_some());
+        assert_eq!(time_left.update(0.0, None, START + 3_000), None);
+        assert_eq!(time_left.update(0.1, None, START + 10_000), None);
+        assert_eq!(time_left.update(0.2, None, START + 20_000), Some(80_000));
         // A slightly lower report is not a new stage.
-        assert!(time_left.update(0.09, None, START + 13_000).is_some());
+        assert!(time_left.update(0.19, None, START + 21_000).is_some());
     }
 
     #[test]
     fn a_slow_step_does_not_increase_the_shown_time_a_little() {
         let mut time_left = TimeLeft::default();
         time_left.update(0.0, None, START);
-        assert_eq!(time_left.update(0.5, None, START + 20_000), Some(20_000));
-        // The expected end moves from 40 s to 41 s.
-        let left = time_left.update(0.525, None, START + 22_100).unwrap();
-        assert!(left <= 20_000, "{left}");
+        time_left.update(0.25, None, START);
+        assert_eq!(time_left.update(0.5, None, START + 10_000), Some(20_000));
+        // The expected end moves from 30 s to 32 s.
+        assert_eq!(time_left.update(0.51, None, START + 12_000), Some(20_000));
+    }
+
+    /// Guards against `about 10 s left` while the service stores the output.
+    #[test]
+    fn the_time_is_unknown_once_everything_is_reported_as_completed() {
+        let times = shown(Some(40_000), 20, |second| (second as f64 / 10.0).min(1.0));
+        assert!(times[9].is_some());
+        assert_eq!(times[10..], vec![None; 10]);
     }
 
     #[test]
     fn texts_have_whole_percents_and_rough_times() {
         assert_eq!(progress_text(0.4, Some(21_000)), "40 %, about 20 s left");
         assert_eq!(progress_text(0.999, Some(400)), "99 %, a few seconds left");
+        assert_eq!(progress_text(1.0, None), "99 %");
         assert_eq!(progress_text(0.29, None), "29 %");
         assert_eq!(progress_text(0.0, None), "0 %");
     }
@@ -233,8 +278,16 @@ mod tests {
         // A task of a few seconds is announced only by its end.
         let mut short = Announcements::default();
         assert!((0..10).all(|second| !short.is_due(second as f64 / 10.0, START + second * 1_000)));
-        // Nor does a task that begins again repeat them.
+        // A jump to the end is announced once.
+        let mut jump = Announcements::default();
+        let fractions = [0.6, 1.0, 1.0];
+        let due = [0, 20, 40].map(|at| jump.is_due(fractions[at / 20], START + at as u64 * 1_000));
+        assert_eq!(due, [false, true, false]);
+        // The quarters of another stage are announced, too.
         assert!(!announcements.is_due(0.3, START + 200_000));
+        assert!(announcements.is_due(0.5, START + 201_000));
+        assert!(!announcements.is_due(0.49, START + 300_000));
+        assert!(!announcements.is_due(0.5, START + 400_000));
     }
 
     proptest! {
