@@ -184,6 +184,7 @@ fn export_task(task: &Task, here: LocalContext<'_>) -> Value {
     task.idempotency_key = None;
     task.token_version = None;
     task.key_first_sent = None;
+    task.clear_progress();
     let mut value = task.to_value();
     value["account"] = json::encode(&account);
     value
@@ -296,6 +297,7 @@ fn import_task(mut value: Value, owner: Owner, here: LocalContext<'_>) -> Option
     task.waits_since = None;
     task.refreshed = None;
     task.removed = None;
+    task.clear_progress();
     task.idempotency_key = None;
     task.token_version = None;
     task.key_first_sent = None;

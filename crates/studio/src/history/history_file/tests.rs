@@ -173,6 +173,26 @@ fn running_tasks_are_followed_only_by_the_same_user_at_the_same_service() {
     assert_eq!(read_by("", "user-81", "http://127.0.0.1:8080"), elsewhere);
 }
 
+/// Guards against a file with the preview of a running task, and against a browser that shows it.
+#[test]
+fn progress_is_neither_exported_nor_imported() {
+    let own = account("", "user-81");
+    let there = here(&own, "https://studio.example");
+    let mut task = running("a");
+    task.progress = Some("step 3".into());
+    task.fraction = Some(0.3);
+    task.preview = Some("/outputs/a/preview.png".into());
+    let text = write(&[&task], &[], &[], there);
+    for absent in ["step 3", "fraction", "preview"] {
+        assert!(!text.contains(absent), "{absent} is in {text}");
+    }
+    let mut file: Value = serde_json::from_str(&text).unwrap();
+    file["tasks"][0]["fraction"] = json!(0.3);
+    file["tasks"][0]["preview"] = json!("/outputs/a/preview.png");
+    let imported = read(&file.to_string(), Owner::Named, there).unwrap();
+    assert!(!imported.tasks[0].has_progress());
+}
+
 /// Sending imported tasks would charge them again.
 #[test]
 fn no_imported_task_is_sent() {
