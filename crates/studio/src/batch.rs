@@ -350,14 +350,13 @@ impl<'a> Items<'a> {
         let is_left = |task: &&Task| matches!(Part::of(task), Part::InProgress | Part::Queued);
         let mut unfinished = self.latest().flatten().filter(is_left);
         let only = unfinished.next().filter(|_| left == 1)?;
-        let typical = typical?;
-        Some(match progress::reported(only) {
-            Some(fraction) => (typical as f64 * (1.0 - fraction)) as Millis,
-            None => {
-                let elapsed = now.saturating_sub(only.submitted.unwrap_or(now));
-                typical.saturating_sub(elapsed)
-            }
-        })
+        let (typical, elapsed) = (typical?, now.saturating_sub(only.submitted.unwrap_or(now)));
+        match progress::reported(only) {
+            // The fraction may never change again.
+            Some(_) if elapsed > typical => None,
+            Some(fraction) => Some((typical as f64 * (1.0 - fraction)) as Millis),
+            None => Some(typical.saturating_sub(elapsed)),
+        }
     }
 
     /// Returns the completed share of the items in progress, from 0 to 1, as the service reports it.

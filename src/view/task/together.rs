@@ -7,6 +7,7 @@ use atelier_engine::{Action, BatchKey, Phase, Task};
 use atelier_studio::navigation::route::Route;
 use atelier_studio::output::expected_output;
 use atelier_studio::task::output_group::{OutputSlot, state};
+use atelier_studio::task::progress;
 use icondata_lu::{LuColumns2, LuListChecks, LuPencil, LuRepeat2, LuTrash2};
 use leptos::prelude::*;
 
@@ -245,7 +246,7 @@ fn pending_output(task: &ArcRwSignal<Task>, position: usize, shape: Shape) -> An
                     let task = task.read();
                     let line = wait_line(&task, now.get());
                     let line = line.or_else(|| task.progress.clone());
-                    line.or_else(|| Some(progress_text(task.fraction?, None)))
+                    line.or_else(|| Some(progress_text(progress::reported(&task)?, None)))
                         .unwrap_or_default()
                 })
             };

@@ -247,13 +247,19 @@ fn the_reported_progress_of_items_counts() {
     let batch = batch(4);
     assert_eq!(batch.items(&tasks).progress(), 0.0);
     tasks[1].fraction = Some(0.5);
-    tasks[2].progress = Some("step 5 of 20".into());
+    tasks[2].fraction = Some(0.25);
     assert_eq!(batch.items(&tasks).progress(), 0.375);
-    // The last item has 10 s of its usual 20 s left, although it has waited for an hour.
+    // A number in a status line may mean something else.
+    tasks[2].fraction = None;
+    tasks[2].progress = Some("step 5 of 20".into());
+    assert_eq!(batch.items(&tasks).progress(), 0.25);
+    // The last item has 10 s of its usual 20 s left.
     tasks[1].submitted = Some(0);
     let items = self::batch(2);
     let items = items.items(&tasks[..2]);
-    assert_eq!(items.remaining(3_600_000, Some(20_000)), Some(10_000));
+    assert_eq!(items.remaining(15_000, Some(20_000)), Some(10_000));
+    // It may be stuck.
+    assert_eq!(items.remaining(20_001, Some(20_000)), None);
 }
 
 proptest! {

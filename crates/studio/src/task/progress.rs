@@ -1,13 +1,17 @@
 //! The progress that a service reports for a running task: as a number, or in a status line. The format of the line depends
-//! on the program that generates the output.
+//! on the program that generates the output, so that a number in it may mean something else.
 
 use atelier_engine::{Phase, Task};
 
-/// Returns the completed fraction of a running task, from 0 to 1, if the service reports it.
+/// Whether the progress of the task is up to date.
+pub fn is_current(task: &Task) -> bool {
+    task.state.phase() == Phase::Running && task.watching
+}
+
+/// Returns the completed fraction of a running task, from 0 to 1, if the service reports it as a number.
 pub fn reported(task: &Task) -> Option<f64> {
-    let is_running = task.state.phase() == Phase::Running && task.watching;
-    let by_line = || task.progress.as_deref().and_then(fraction);
-    task.fraction.or_else(by_line).filter(|_| is_running)
+    let fraction = task.fraction.filter(|_| is_current(task))?;
+    Some(fraction.clamp(0.0, 1.0))
 }
 
 /// Returns the progress from 0 to 1, if the line contains it: the first percentage (`37%`, `12.5 %`), or else the first
@@ -76,6 +80,27 @@ mod tests {
         ] {
             assert_eq!(fraction(line), expected, "{line}");
         }
+    }
+
+    /// Guards against a number in a status line that is shown as the progress, and against the progress of a task that is
+    /// not polled.
+    #[test]
+    fn only_a_number_of_a_polled_task_is_reported() {
+        let mut task: Task = serde_json::from_value(serde_json::json!({
+            "key": "a", "account": {"address": "", "uid": "me"},
+            "model": {"category": "image", "subcategory": "a"}, "model_name": "A",
+            "input": {"model": {"category": "image", "subcategory": "a"}, "values": {}},
+            "created": 1, "progress": "step 6 of 20",
+            "state": {"state": "running", "id": "t", "word": "processing"}
+        }))
+        .unwrap();
+        assert_eq!(reported(&task), None);
+        for (fraction, expected) in [(0.5, 0.5), (1.5, 1.0), (-1.0, 0.0)] {
+            task.fraction = Some(fraction);
+            assert_eq!(reported(&task), Some(expected));
+        }
+        task.watching = false;
+        assert_eq!(reported(&task), None);
     }
 
     proptest! {
