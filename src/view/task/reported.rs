@@ -10,12 +10,21 @@ use web_sys::{ErrorEvent, Event, HtmlImageElement};
 
 use crate::reactive::boxed::{derived, dynamic, handler, memo, text, when};
 
+/// How long an announcement stays, in milliseconds.
+const ANNOUNCEMENT_MS: Millis = 5_000;
+
+/// The number of previews in a row that can't be loaded, after which no further one is requested.
+const MAX_FAILURES: u32 = 3;
+
+/// The largest ratio of the sides of a preview that sets the shape of its space.
+const MAX_RATIO: f64 = 2.5;
+
 /// The reported progress of a task.
 #[derive(Clone, Copy)]
 pub(super) struct Reported {
     /// The completed fraction, if the service reports it.
     pub fraction: Memo<Option<f64>>,
-    /// The fraction with the remaining time: `40 %, about 20 s left`.
+    /// The fraction with the remaining time, if the last poll was successful: `40 %, about 20 s left`.
     pub text: Memo<Option<String>>,
     now: RwSignal<Millis>,
 }
@@ -28,12 +37,19 @@ impl Reported {
         now: RwSignal<Millis>,
     ) -> Self {
         let fraction = fraction(task);
+        let has_error = {
+            let task = task.clone();
+            memo(move || task.read().poll_error.is_some())
+        };
         let time_left = StoredValue::new(TimeLeft::default());
         let text = memo(move || {
             let (fraction, now, usual) = (fraction.get()?, now.get(), usual.get());
             let left =
                 time_left.try_update_value(|time_left| time_left.update(fraction, usual, now));
-            Some(progress_text(fraction, left.flatten()))
+            Some(progress_text(
+                fraction,
+                left.flatten().filter(|_| !has_error.get()),
+            ))
         });
         Self {
             fraction,
@@ -44,25 +60,21 @@ impl Reported {
 
     /// A text for screen readers that changes rarely.
     pub fn announcement(self) -> AnyView {
-        let is_reported = memo(move || self.fraction.read().is_some());
         let announcements = StoredValue::new(Announcements::default());
-        let announced = Memo::new(move |before: Option<&String>| {
+        let announced = Memo::new(move |before: Option<&(Millis, String)>| {
             let (fraction, now) = (self.fraction.get(), self.now.get());
             let is_due = fraction.is_some_and(|fraction| {
                 announcements.try_update_value(|it| it.is_due(fraction, now)) == Some(true)
             });
+            let is_recent = |(at, _): &&(Millis, String)| now.saturating_sub(*at) < ANNOUNCEMENT_MS;
             match is_due {
-                true => self.text.get_untracked().unwrap_or_default(),
-                false => before.cloned().unwrap_or_default(),
+                true => (now, self.text.get_untracked().unwrap_or_default()),
+                false => before.filter(is_recent).cloned().unwrap_or_default(),
             }
         });
-        dynamic(move || {
-            match is_reported.get() {
-            true => view! { <span class="visually-hidden" role="status" prop:textContent=announced></span> }
-                .into_any(),
-            false => ().into_any(),
-        }
-        })
+        let announced = text(move || announced.read().1.clone());
+        view! { <span class="visually-hidden" role="status" prop:textContent=announced></span> }
+            .into_any()
     }
 }
 
@@ -88,53 +100,65 @@ pub fn small_bar(task: &ArcRwSignal<Task>) -> AnyView {
 
 /// The picture of the unfinished output.
 pub(super) struct Preview {
-    /// Whether there is one.
-    pub is_shown: Memo<bool>,
-    /// Its aspect ratio in CSS syntax, once it is loaded.
+    /// Whether there is one, and it is loaded.
+    pub is_shown: Signal<bool>,
+    /// Its aspect ratio in CSS syntax, once it is loaded, unless it is very wide or high.
     pub ratio: RwSignal<Option<String>>,
     pub picture: AnyView,
 }
 
-/// Shows the preview that the service reports. A picture that can't be loaded is not shown.
+/// Shows the preview that the service reports, once it is loaded. Hosts may refuse it.
 pub(super) fn preview(task: &ArcRwSignal<Task>) -> Preview {
     let task = task.clone();
     let url = memo(move || {
         let task = task.read();
-        let url = SafeUrl::link(task.preview.as_deref()?, &task.account.address)?;
-        Some(url.to_string())
+        let preview = task.preview.as_deref();
+        let preview = preview.filter(|_| progress::is_current(&task))?;
+        Some(SafeUrl::link(preview, &task.account.address)?.to_string())
     });
-    let failed = RwSignal::new(None::<String>);
-    let is_shown = memo(move || url.read().is_some() && *url.read() != *failed.read());
-    let ratio = RwSignal::new(None);
+    let failures = RwSignal::new(0);
+    let is_requested = memo(move || url.read().is_some() && failures.get() < MAX_FAILURES);
+    let (is_shown, ratio) = (RwSignal::new(false), RwSignal::new(None));
     let on_load = move |event: Event| {
         let picture: HtmlImageElement = event_target(&event);
         let (width, height) = (picture.natural_width(), picture.natural_height());
-        if width > 0 && height > 0 {
+        let shape = f64::from(width) / f64::from(height);
+        if (1.0 / MAX_RATIO..=MAX_RATIO).contains(&shape) {
             ratio.try_set(Some(format!("{width} / {height}")));
         }
+        failures.try_set(0);
+        is_shown.try_set(true);
     };
-    let on_error = move |_: ErrorEvent| {
-        failed.try_set(url.get_untracked());
+    let on_error = move |event: ErrorEvent| {
+        let picture: HtmlImageElement = event_target(&event);
+        // The address may have changed since.
+        if picture.get_attribute("src") == url.get_untracked() {
+            is_shown.try_set(false);
+            failures.try_update(|failures| *failures += 1);
+        }
     };
     // The element stays when the address changes: the browser shows the previous picture until the next one is loaded.
-    let picture = dynamic(move || match is_shown.get() {
-        true => view! {
-            <img
-                class="preview"
-                src=text(move || url.get().unwrap_or_default())
-                alt="Preview"
-                crossorigin="anonymous"
-                referrerpolicy="no-referrer"
-                decoding="async"
-                on:load=handler(on_load)
-                on:error=handler(on_error)
-            />
+    let picture = dynamic(move || {
+        is_shown.set(false);
+        match is_requested.get() {
+            true => view! {
+                <img
+                    class="preview"
+                    src=text(move || url.get().unwrap_or_default())
+                    alt="Preview"
+                    hidden=when(move || !is_shown.get())
+                    referrerpolicy="no-referrer"
+                    decoding="async"
+                    on:load=handler(on_load)
+                    on:error=handler(on_error)
+                />
+            }
+            .into_any(),
+            false => ().into_any(),
         }
-        .into_any(),
-        false => ().into_any(),
     });
     Preview {
-        is_shown,
+        is_shown: when(move || is_shown.get()),
         ratio,
         picture,
     }

@@ -5,7 +5,7 @@ use atelier_engine::{Millis, Task, TaskKey, TaskState, duration};
 use atelier_studio::gallery::side_by_side::Shape;
 use atelier_studio::history;
 use atelier_studio::output::expected_output;
-use atelier_studio::task::cancel;
+use atelier_studio::task::{cancel, progress};
 use leptos::prelude::*;
 
 use super::expected_shape;
@@ -137,7 +137,7 @@ pub fn Waiting(task_key: TaskKey) -> impl IntoView {
         });
         text(move || why.get().unwrap_or_default())
     };
-    let progress = {
+    let message = {
         let task = task.clone();
         memo(move || task.read().progress.clone())
     };
@@ -146,13 +146,11 @@ pub fn Waiting(task_key: TaskKey) -> impl IntoView {
         let task = task.clone();
         derived(move || {
             let reported = reported.fraction.get();
+            let reported = reported.or_else(|| progress::fraction(message.read().as_deref()?));
             reported.or_else(|| wait.get().fraction.filter(|_| is_under_way(&task.read())))
         })
     };
-    let is_exact = {
-        let task = task.clone();
-        memo(move || task.read().fraction.is_some())
-    };
+    let is_exact = when(move || reported.fraction.read().is_some());
     let preview = preview(&task);
     let ratio = {
         let (all, task) = (contexts(), task.clone());
@@ -211,9 +209,9 @@ pub fn Waiting(task_key: TaskKey) -> impl IntoView {
                 <p
                     class="progress-line"
                     class:one-line=is_exact
-                    title=derived(move || progress.get().filter(|_| is_exact.get()))
-                    hidden=when(move || unwatched.get() || progress.read().is_none())
-                    prop:textContent=text(move || progress.get().unwrap_or_default())></p>
+                    title=derived(move || message.get().filter(|_| is_exact.get()))
+                    hidden=when(move || unwatched.get() || message.read().is_none())
+                    prop:textContent=text(move || message.get().unwrap_or_default())></p>
                 <p class="muted">{with_settings_link(line)}</p>
                 <details hidden=when(move || why.read().is_empty())>
                     <summary>"Why?"</summary>

@@ -51,7 +51,7 @@ async fn previews_and_fractions_are_shown_only_if_they_are_valid() {
             const place = document.querySelector('.waiting');
             return [place.parentElement.style.getPropertyValue('--shape'), getComputedStyle(place).overflow]";
         let place = studio.script(script).await?;
-        assert_eq!(place, json!(["1 / 1", "hidden"]));
+        assert_eq!(place, json!(["1 / 1", "clip"]));
 
         answer("second", json!(62), "/outputs/next.svg");
         studio.browser.wait_for_text("second", TIMEOUT).await?;
