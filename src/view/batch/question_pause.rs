@@ -1,9 +1,13 @@
 //! Pauses sending while a question about a batch is open: otherwise more items may be sent than the question says.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use atelier_engine::{BatchAction, BatchKey};
 use atelier_studio::batch::summary::BatchSummary;
 use leptos::prelude::*;
 
+use crate::reactive::boxed::spawn;
 use crate::runner::Runner;
 use crate::state::contexts::contexts;
 
@@ -13,17 +17,36 @@ pub struct QuestionPause {
     summary: Memo<BatchSummary>,
     runner: Runner,
     /// Whether the question has paused the batch. If the page is closed while the question is open, the batch stays paused.
-    has_paused: StoredValue<bool>,
+    has_paused: StoredValue<Arc<AtomicBool>>,
 }
 
 impl QuestionPause {
+    /// The batch is resumed as well when the current owner is disposed while the question is open.
     pub fn new(batch: BatchKey, summary: Memo<BatchSummary>) -> Self {
+        let runner = contexts().runner;
+        let has_paused = Arc::new(AtomicBool::new(false));
+        // A dialog that is removed while it is open fires no `close` event. Stored values may be disposed by then.
+        on_cleanup({
+            let (batch, has_paused) = (batch.clone(), has_paused.clone());
+            move || {
+                if has_paused.swap(false, Ordering::Relaxed) {
+                    // Later, because signals must not be set while their owner is disposed.
+                    spawn(async move { runner.act_on_batch(&batch, BatchAction::Resume) });
+                }
+            }
+        });
         Self {
             batch: StoredValue::new(batch),
             summary,
-            runner: contexts().runner,
-            has_paused: StoredValue::new(false),
+            runner,
+            has_paused: StoredValue::new(has_paused),
         }
+    }
+
+    /// Sets whether the question has paused the batch. Returns whether it had.
+    fn set_paused(self, is_paused: bool) -> bool {
+        self.has_paused
+            .with_value(|it| it.swap(is_paused, Ordering::Relaxed))
     }
 
     fn act(self, action: BatchAction) {
@@ -36,7 +59,7 @@ impl QuestionPause {
         let summary = self.summary.read_untracked();
         let pauses = summary.unsent > 0 && !summary.is_paused;
         drop(summary);
-        self.has_paused.set_value(pauses);
+        self.set_paused(pauses);
         if pauses {
             self.act(BatchAction::Pause);
         }
@@ -44,8 +67,7 @@ impl QuestionPause {
 
     /// Resumes the batch if the question has paused it.
     pub fn end(self) {
-        if self.has_paused.get_value() {
-            self.has_paused.set_value(false);
+        if self.set_paused(false) {
             self.act(BatchAction::Resume);
         }
     }
