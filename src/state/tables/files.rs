@@ -120,8 +120,7 @@ impl ModelTable {
     /// the removal; there may be a later one.
     pub fn end_removed_uploads(&self, number: u64) {
         let table = self.table.read_untracked();
-        let is_last = (table.removal_message()).is_some_and(|(last, _)| last == number);
-        if is_last {
+        if table.last_removal() == Some(number) {
             let (needed, here) = (table.needed_files(), table.file_references());
             drop(table);
             end_uploads(needed.iter().filter(|file| !here.contains(file)));

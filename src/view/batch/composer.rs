@@ -238,7 +238,7 @@ impl Composer {
         untrack(|| self.form_refusal())
     }
 
-    /// Does the same; tracked.
+    /// Returns why no copies can be made of the single form at present; tracked.
     fn form_refusal(self) -> Option<String> {
         if uploads::is_restoring() {
             return Some(RESTORING.to_owned());
@@ -317,7 +317,7 @@ impl Composer {
             return;
         }
         let undo = Callback::new(move |()| {
-            self.edit(Table::undo_addition);
+            self.keeping().edit_files(Table::undo_addition);
             self.way.set(method);
             self.rebuild_panels(before.clone());
         });

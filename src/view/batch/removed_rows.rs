@@ -1,6 +1,7 @@
 //! The Undo button for rows that were just removed and for replaced content of the panels.
 
 use atelier_engine::UNDO_MS;
+use atelier_studio::compose::table::Table;
 use leptos::prelude::*;
 
 use super::composer::Composer;
@@ -15,8 +16,10 @@ pub fn removed_rows(composer: Composer) -> AnyView {
     // Removals from before this view was opened can't be undone.
     let expired = RwSignal::new(number.get_untracked());
     let table = composer.keeping();
+    // Also of a removal that can't be undone.
+    let last = memo(move || composer.table.read().last_removal());
     effect(move || {
-        let number = number.get();
+        let number = last.get();
         let end = after(UNDO_MS as u32, move || {
             expired.try_set(number);
             number.iter().for_each(|it| table.end_removed_uploads(*it));
@@ -39,7 +42,7 @@ pub fn removed_rows(composer: Composer) -> AnyView {
     let undo = move |_| {
         match undo_offer.get_untracked() {
             Some(_) => composer.undo_offer.undo(),
-            None => composer.edit(|table| table.undo_removal()),
+            None => table.edit_files(Table::undo_removal),
         }
         focus::when_lost(focus_on_items);
     };

@@ -313,7 +313,7 @@ fn added_rows(composer: Composer, only_added: Callback<()>) -> AnyView {
                 <button
                     class="button small"
                     type="button"
-                    on:click=handler(move |_| composer.edit(|table| table.undo_addition()))
+                    on:click=handler(move |_| composer.keeping().edit_files(Table::undo_addition))
                 >
                     "Undo"
                 </button>

@@ -114,6 +114,12 @@ impl Table {
         }));
     }
 
+    /// Returns the number of the last removal.
+    pub fn last_removal(&self) -> Option<u64> {
+        let removal = self.removal.as_ref()?;
+        Some(removal.number)
+    }
+
     /// Returns the number of the last removal and its message, such as `Replaced 30 rows by 1.` `None` if it can't be
     /// undone.
     pub fn removal_message(&self) -> Option<(u64, String)> {
