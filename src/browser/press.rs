@@ -15,6 +15,8 @@ thread_local! {
     /// The time stamp of the last press, in milliseconds on the clock of events. An event that a press causes, such as
     /// `submit`, has the time at which it was fired instead.
     static LAST: Cell<Option<f64>> = const { Cell::new(None) };
+    /// The time that [`at`] returns during [`with_time`].
+    static FIXED: Cell<Option<Millis>> = const { Cell::new(None) };
 }
 
 /// Installs the event listeners, which are never removed.
@@ -28,13 +30,18 @@ pub fn listen() {
     }
 }
 
-/// Forgets the last press, because the page submits a form by itself.
-pub fn forget() {
-    LAST.set(None);
+/// Calls a function that handles a press from this time: the page has waited before, and there may be later presses.
+pub fn with_time(time: Millis, act: impl FnOnce()) {
+    FIXED.set(Some(time));
+    act();
+    FIXED.set(None);
 }
 
 /// Returns the time of the press that is being handled, or the current time outside of a handler.
 pub fn at() -> Millis {
+    if let Some(time) = FIXED.get() {
+        return time;
+    }
     let event_age = event_age().unwrap_or_default().max(0.0);
     clock::now().saturating_sub(event_age as Millis)
 }
@@ -89,5 +96,12 @@ mod tests {
         assert!((before.saturating_sub(5)..after + 50).contains(&reported.get()));
         let now = clock::now();
         assert!(at() >= now, "nothing is being handled");
+        // A later press does not change the time of the one that has waited.
+        with_time(5, || {
+            document()
+                .dispatch_event(&Event::new("click").expect("an event"))
+                .expect("dispatched");
+        });
+        assert_eq!(reported.get(), 5);
     }
 }

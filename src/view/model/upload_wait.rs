@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 use atelier_contract::{Draft, Entry, ModelId, Schema};
-use atelier_engine::Account;
+use atelier_engine::{Account, Millis};
 use atelier_studio::form::media_list::MediaList;
 use atelier_studio::form::upload::expiry;
 use atelier_studio::form::upload::pending::{
@@ -19,7 +19,7 @@ use web_sys::HtmlInputElement;
 
 use crate::browser::frame::after_frame;
 use crate::browser::local::LocalStore;
-use crate::browser::press;
+use crate::browser::{clock, press};
 use crate::reactive::boxed::{effect, spawn, text, when};
 use crate::state::contexts::contexts;
 use crate::state::media_lists;
@@ -69,6 +69,8 @@ struct Pressed {
     /// The id of the newest upload of the form.
     newest: u32,
     at: Moment,
+    /// The time of the press.
+    time: Millis,
 }
 
 thread_local! {
@@ -292,6 +294,7 @@ impl UploadWait {
             lists,
             newest: newest(&untrack(|| self.uploads())),
             at: uploads::moment(),
+            time: press::at(),
         }));
         self.model.with_value(set_mark);
         self.wait.set(wait);
@@ -338,14 +341,17 @@ impl UploadWait {
                 }
                 Pending::Submit => {
                     self.wait.set(Wait::Nothing);
-                    // A check may end between the clicks of a double click.
-                    if wait != Wait::Check {
-                        press::forget();
-                    }
+                    // A check may end between the clicks of a double click. After an upload, a click may be meant for the task
+                    // that is being submitted.
+                    let time = self
+                        .pressed
+                        .with_value(|pressed| pressed.as_ref().map(|pressed| pressed.time))
+                        .filter(|_| wait == Wait::Check)
+                        .unwrap_or_else(clock::now);
                     // Later, because signals that are created in an effect are disposed with it.
                     spawn(async move {
                         if let Some(form) = form.try_get_untracked().flatten() {
-                            let _ = form.request_submit();
+                            press::with_time(time, || drop(form.request_submit()));
                         }
                     });
                 }
