@@ -13,6 +13,11 @@ pub fn remember(url: &str, name: &str) {
     FILES.with_borrow_mut(|files| files.insert(url.to_owned(), name.to_owned()));
 }
 
+/// Forgets all names.
+pub fn clear() {
+    FILES.take();
+}
+
 /// Calls a function with the names of the files by the addresses of the uploads.
 pub fn with<T>(act: impl FnOnce(&HashMap<String, String>) -> T) -> T {
     FILES.with_borrow(act)

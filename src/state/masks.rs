@@ -180,8 +180,11 @@ pub fn recall(key: &FieldKey, picture: &str, size: (u32, u32)) -> Option<Bitmap>
     })
 }
 
-/// Forgets the masks for the forms of a service, here and in storage.
+/// Forgets the masks for the forms of a service, here and in storage. A dialog for one is closed, and remembers nothing.
 pub fn forget(address: &str) {
+    if request().is_some_and(|request| request.key.address == address) {
+        close();
+    }
     STORE.with_borrow_mut(|store| {
         store.drawn.retain(|drawn| drawn.key.address != address);
         store.files.retain(|(key, ..)| key.address != address);

@@ -72,8 +72,11 @@ pub fn open(request: Request) {
     signal().set(true);
 }
 
-/// Forgets the edits for the forms of a service.
+/// Forgets the edits for the forms of a service. A dialog for one is closed, and remembers nothing.
 pub fn forget(address: &str) {
+    if request().is_some_and(|request| request.key.address == address) {
+        close();
+    }
     STORE.with_borrow_mut(|store| {
         store.edited.retain(|edited| edited.key.address != address);
         let interrupted = store.interrupted.take();

@@ -173,10 +173,10 @@ pub fn is_restoring() -> bool {
 }
 
 /// Continues the uploads of this tab from before a reload, and asks before the page is closed while an upload is not stored.
-/// Lives as long as the current owner.
-pub fn restore(all: Contexts) {
+/// Lives as long as the current owner. `on_sign_out`: forgets the outputs for the forms of a service, by its address.
+pub fn restore(all: Contexts, on_sign_out: fn(&str)) {
     ask_before_leaving();
-    follow_sign_out(all);
+    follow_sign_out(all, on_sign_out);
     unfinished::restore();
     remembered::announce();
     let tab = own_tab();
@@ -386,7 +386,7 @@ fn may_be_lost(upload: &Upload) -> bool {
 }
 
 /// Forgets the files and secrets for a service, here and in storage, when the user signs out there or enters another User ID.
-fn follow_sign_out(all: Contexts) {
+fn follow_sign_out(all: Contexts, on_sign_out: fn(&str)) {
     const BY_TOKEN: &str = "by token";
     let session = all.session;
     let mut before: Option<(String, String)> = None;
@@ -405,7 +405,10 @@ fn follow_sign_out(all: Contexts) {
             address == now.0 && !user.is_empty() && user != now.1 && !is_found_by_token
         });
         if is_other {
-            untrack(|| forget(&now.0));
+            untrack(|| {
+                forget(&now.0);
+                on_sign_out(&now.0);
+            });
         }
     });
 }

@@ -199,6 +199,9 @@ pub(super) fn find(
 /// Forgets the files that were uploaded to a service.
 pub(super) fn forget(address: &str) {
     remembered::forget(address);
+    uploaded_files::clear();
+    // Those at other services.
+    remembered::announce();
     STORE.with_borrow_mut(|store| {
         store.known.retain(|it| it.key.address != address);
         store.renewed.retain(|(key, _)| key.address != address);

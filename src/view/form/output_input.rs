@@ -115,6 +115,11 @@ impl Decision {
         store_undecided();
         Self(decision)
     }
+
+    /// Whether [`forget`] was not called for it meanwhile.
+    fn is_wanted(&self) -> bool {
+        deciding().read_untracked().contains(&self.0)
+    }
 }
 
 impl Drop for Decision {
@@ -146,6 +151,14 @@ pub fn request_replacement(key: FieldKey, output: Output) {
 /// Uploads a file for a field once the field is shown. `key`: the field without an item.
 pub fn request_upload(key: FieldKey, file: ChosenFile) {
     requested().update(|requested| requested.push((key, Request::Upload(file))));
+}
+
+/// Forgets what the fields of the forms of a service have to do, here and in storage: it would be done in the account of
+/// another user.
+pub fn forget(address: &str) {
+    requested().update(|requested| requested.retain(|(key, _)| key.address != address));
+    deciding().update(|deciding| deciding.retain(|(key, _)| key.address != address));
+    store_undecided();
 }
 
 /// Handles [`request_replacement`] and [`request_upload`] for a field as long as it is shown.
@@ -211,8 +224,8 @@ impl MediaField {
         let key = untrack(|| of.key());
         let decision = Decision::begin(key.clone(), (name.clone(), url.clone()));
         spawn(async move {
-            let _decision = decision;
-            let Some(found) = replacement(of.all, &name, &url).await else {
+            let found = replacement(of.all, &name, &url).await;
+            let Some(found) = found.filter(|_| decision.is_wanted()) else {
                 return;
             };
             // The form was left: it decides again when it is opened again.
