@@ -1,6 +1,7 @@
 //! Inspects a file at its own address without fetching all of it, and without credentials and referrer.
 
 use atelier_contract::ApiError;
+use atelier_studio::form::upload::expiry;
 use atelier_studio::output::file_type::HEAD_LENGTH;
 use atelier_studio::output::output_access::FileStart;
 use futures::future::{Either, FutureExt, LocalBoxFuture, select};
@@ -19,6 +20,9 @@ use super::http::AbortGuard;
 /// How long to wait for a host, in milliseconds.
 const TIMEOUT_MS: u32 = 20_000;
 
+/// How long to wait for the status of a file, in milliseconds: Generate waits for it.
+const STATUS_TIMEOUT_MS: u32 = 5_000;
+
 /// Returns the start of the file.
 ///
 /// # Errors
@@ -36,7 +40,8 @@ pub async fn start(url: &str) -> Result<FileStart, ApiError> {
             head: read_head(&response).await.map_err(|_| broken())?,
         })
     };
-    in_time(work.boxed_local()).await.unwrap_or_else(|| {
+    let done = in_time(TIMEOUT_MS, work.boxed_local()).await;
+    done.unwrap_or_else(|| {
         Err(ApiError::Timeout {
             after_ms: TIMEOUT_MS.into(),
         })
@@ -51,7 +56,7 @@ pub async fn is_answered(url: &str) -> bool {
     let request = plain(Request::get(url).method(Method::HEAD), &guard);
     let request = request.mode(RequestMode::NoCors);
     let work = async move { request.send().await.is_ok() };
-    in_time(work.boxed_local()).await == Some(true)
+    in_time(TIMEOUT_MS, work.boxed_local()).await == Some(true)
 }
 
 /// Returns whether the host replies but does not allow the page to read the reply (CORS).
@@ -64,16 +69,26 @@ pub async fn is_gone(url: &str) -> bool {
     is_missing(url).await == Some(true)
 }
 
-/// Does the same; `None` if there is no reply in time that the page may read.
+/// Returns whether the host replies that it has no such file; `None` if there is no reply in time that says so and that the
+/// page may read. The browser's cache is not used.
 pub async fn is_missing(url: &str) -> Option<bool> {
+    match is_missing_by(Method::HEAD, url).await? {
+        // A host may know only GET.
+        true => is_missing_by(Method::GET, url).await,
+        false => Some(false),
+    }
+}
+
+/// Returns what the reply to a request of this method says, as [`is_missing`].
+async fn is_missing_by(method: Method, url: &str) -> Option<bool> {
+    // Aborts the transfer of the file at the end.
     let guard = AbortGuard::new().ok()?;
-    let request = plain(Request::get(url).method(Method::HEAD), &guard);
+    let request = plain(Request::get(url).method(method), &guard);
     let request = request.cache(RequestCache::NoStore);
-    let work = async move {
-        let response = request.send().await.ok()?;
-        Some(matches!(response.status(), 404 | 410))
-    };
-    in_time(work.boxed_local()).await.flatten()
+    let work = async move { expiry::is_missing(request.send().await.ok()?.status()) };
+    in_time(STATUS_TIMEOUT_MS, work.boxed_local())
+        .await
+        .flatten()
 }
 
 /// Returns the first bytes of a file that the page has.
@@ -92,8 +107,8 @@ fn plain(builder: RequestBuilder, guard: &AbortGuard) -> RequestBuilder {
         .abort_signal(Some(&guard.0.signal()))
 }
 
-async fn in_time<T>(work: LocalBoxFuture<'_, T>) -> Option<T> {
-    match select(work, TimeoutFuture::new(TIMEOUT_MS)).await {
+async fn in_time<T>(timeout_ms: u32, work: LocalBoxFuture<'_, T>) -> Option<T> {
+    match select(work, TimeoutFuture::new(timeout_ms)).await {
         Either::Left((result, _)) => Some(result),
         Either::Right(_) => None,
     }

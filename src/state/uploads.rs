@@ -36,7 +36,7 @@ pub use backup::{adopt_for, is_restoring, restore};
 pub use copy::{embed, embed_all};
 pub use known::{
     FormFile, check, check_again, check_form, check_use, checks, content_at, description, file,
-    is_checking, is_lost, is_own, lost_name, renew_expired,
+    is_check_due, is_checking, is_lost, is_own, lost_name, renew_expired,
 };
 pub use unfinished::place as restored_place;
 pub use wait::{
@@ -282,7 +282,7 @@ pub fn refuse(key: FieldKey, media: Media, before: Option<Entry>, message: Strin
     refuse_file(key, media, before, String::new(), message, false);
 }
 
-/// Does the same for a file of this name. `is_renewed`: whether the service has lost the file.
+/// Shows a message at a field, in place of the upload of the file with this name. `is_renewed`: whether the service has lost the file.
 fn refuse_file(
     key: FieldKey,
     media: Media,

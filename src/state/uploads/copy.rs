@@ -18,7 +18,7 @@ pub fn embed(all: Contexts, id: u32, max_length: Option<u64>) {
     embed_all(all, vec![(id, max_length)]);
 }
 
-/// Does the same for several uploads, one after the other: decoded pictures are large.
+/// Puts the pictures of several uploads into the request, as [`embed`], one after the other: decoded pictures are large.
 pub fn embed_all(all: Contexts, mut uploads: Vec<(u32, Option<u64>)>) {
     uploads.retain(|(id, _)| apply(*id, UploadEvent::Embed) == Some(UploadState::Embedding));
     spawn(async move {

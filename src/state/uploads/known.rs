@@ -3,7 +3,9 @@
 use std::cell::RefCell;
 
 use atelier_contract::{Credentials, Entry, Media, ModelId, Uploaded};
+use atelier_engine::Millis;
 use atelier_studio::form::media_list;
+use atelier_studio::form::upload::expiry::FoundFiles;
 use atelier_studio::form::upload::state::UploadState;
 use atelier_studio::form::upload::{self, LocalFile, expiry};
 use leptos::prelude::*;
@@ -20,6 +22,11 @@ use crate::state::session::Session;
 
 /// A file that is about to expire is uploaded again, in milliseconds.
 const MIN_REMAINING_MS: u64 = 3_600_000;
+
+/// How long Generate in a form relies on a check, in milliseconds. It relies longer on it for the rows of a batch, because
+/// these may have a thousand files.
+const FOUND_MS: Millis = 60_000;
+const FOUND_FOR_ROWS_MS: Millis = 600_000;
 
 /// A file that was uploaded in this visit.
 struct Known {
@@ -47,6 +54,8 @@ struct Store {
     described: Vec<Described>,
     /// The URLs at which the service no longer has a file.
     gone: Vec<String>,
+    /// The URLs at which the service has a file.
+    found: FoundFiles,
     /// The fields whose files are being checked.
     checking: ArcRwSignal<Vec<FieldKey>>,
     /// The fields whose files were uploaded again, with the files.
@@ -205,6 +214,7 @@ pub(super) fn forget(address: &str) {
     STORE.with_borrow_mut(|store| {
         store.known.retain(|it| it.key.address != address);
         store.renewed.retain(|(key, _)| key.address != address);
+        store.found.clear();
         store.described.clear();
     });
 }
@@ -217,7 +227,10 @@ pub fn checks() -> u32 {
 
 /// Checks the files of all fields again, because the service has refused an input.
 pub fn check_again() {
-    let checks = STORE.with_borrow(|store| store.checks.clone());
+    let checks = STORE.with_borrow_mut(|store| {
+        store.found.clear();
+        store.checks.clone()
+    });
     checks.update(|checks| *checks += 1);
 }
 
@@ -230,6 +243,17 @@ pub fn check(
     entry: Entry,
     is_current: impl Fn() -> bool + 'static,
 ) {
+    check_file(all, FormFile { key, media, entry }, false, is_current);
+}
+
+/// Does the work of [`check`]. `is_used`: whether the file is about to be used.
+fn check_file(
+    all: Contexts,
+    file: FormFile,
+    is_used: bool,
+    is_current: impl Fn() -> bool + 'static,
+) {
+    let FormFile { key, media, entry } = file;
     let url = entry.to_text();
     if is_expired(&url) {
         return renew(all, key, media, entry);
@@ -241,22 +265,30 @@ pub fn check(
     let check = Check::begin(key.clone());
     spawn(async move {
         let _check = check;
-        check_use(&url).await;
+        if is_used {
+            check_use(&url).await;
+        } else {
+            is_missing(&url).await;
+        }
         if is_lost(&url) && is_current() {
             renew(all, key, media, entry);
         }
     });
 }
 
-/// Checks the files of a form. `is_current`: whether the form still has a file.
+/// Checks the files of a form that were not found lately. `is_current`: whether the form still has a file.
 pub fn check_form(
     all: Contexts,
     files: Vec<FormFile>,
     is_current: impl Fn(&FieldKey, &Entry) -> bool + Clone + 'static,
 ) {
-    for FormFile { key, media, entry } in files {
-        let (is_current, field, value) = (is_current.clone(), key.clone(), entry.clone());
-        check(all, key, media, entry, move || is_current(&field, &value));
+    for file in files {
+        if is_found(&file.entry.to_text(), FOUND_MS) {
+            continue;
+        }
+        let (is_current, field) = (is_current.clone(), file.key.clone());
+        let entry = file.entry.clone();
+        check_file(all, file, true, move || is_current(&field, &entry));
     }
 }
 
@@ -282,18 +314,37 @@ fn note_gone(url: &str, is_gone: bool) {
     STORE.with_borrow_mut(|store| {
         store.gone.retain(|it| it != url);
         if is_gone {
+            store.found.remove(url);
             store.gone.push(url.to_owned());
         }
     });
 }
 
-/// Asks the service whether it still has a file, for [`is_lost`]. Returns whether it has replied.
+/// Asks the service whether it still has a file, before the file is used. Returns whether it has replied.
 pub async fn check_use(url: &str) -> bool {
-    let is_missing = peek::is_missing(url).await;
-    if let Some(is_missing) = is_missing {
-        note_gone(url, is_missing);
+    let is_missing = is_missing(url).await;
+    if is_missing == Some(false) {
+        STORE.with_borrow_mut(|store| store.found.add(url, clock::now()));
     }
     is_missing.is_some()
+}
+
+/// Asks the service whether it no longer has a file, for [`is_lost`]; `None` if it does not tell.
+async fn is_missing(url: &str) -> Option<bool> {
+    let is_missing = peek::is_missing(url).await?;
+    note_gone(url, is_missing);
+    Some(is_missing)
+}
+
+/// Whether the service must be asked for a file of rows before these are sent.
+pub fn is_check_due(all: Contexts, url: &str) -> bool {
+    is_own(all, url) && !is_expired(url) && !is_found(url, FOUND_FOR_ROWS_MS)
+}
+
+/// Whether a check has found the file at a URL within this time, in milliseconds, and it has not expired.
+fn is_found(url: &str, within_ms: Millis) -> bool {
+    let is_found = STORE.with_borrow(|store| store.found.has(url, within_ms, clock::now()));
+    is_found && !is_expired(url)
 }
 
 /// Whether the service has the file at a URL, or had it.

@@ -5,12 +5,13 @@ use std::rc::Rc;
 
 use atelier_contract::Draft;
 use atelier_engine::Account;
-use atelier_studio::compose::table::files::checks::checking_message;
-use atelier_studio::compose::table::files::{CHANGED, FileWait, PressedRows};
+use atelier_studio::compose::table::files::{FileWait, PressedRows};
+use atelier_studio::form::upload::pending::{CHANGED, CHECKING};
 use leptos::prelude::*;
 
 use super::composer::Composer;
 use super::lost_files::{self, LostFiles};
+use super::send::Which;
 use crate::reactive::boxed::{effect, spawn, text, when};
 use crate::state::contexts::contexts;
 use crate::state::tables::files;
@@ -44,6 +45,7 @@ struct Pressed {
 enum Wait {
     Uploads(PressedRows),
     Check {
+        which: Which,
         /// The items at the press.
         items: Vec<Draft>,
         is_done: bool,
@@ -76,23 +78,27 @@ impl RowsWait {
         self.pressed.with_untracked(Option::is_some)
     }
 
-    /// Waits if the service must be asked whether it still has files of the rows, and calls `resume` after that. Returns whether
-    /// it waits. Files that are being uploaded are checked after that.
-    pub fn begin_check(self, resume: Rc<dyn Fn()>) -> bool {
+    /// Waits if the service must be asked whether it still has files of these rows, and calls `resume` after that. Returns
+    /// whether it waits. Files that are being uploaded are checked after that.
+    pub fn begin_check(self, which: Which, resume: Rc<dyn Fn()>) -> bool {
         let is_uploading =
             (self.composer.table).with_untracked(|it| PressedRows::new(it).is_some());
         if is_uploading || self.is_checked.get_value() {
             return false;
         }
-        let due = self.lost_files.due();
+        let due = self.lost_files.due(which);
         if due.is_empty() {
             return false;
         }
-        self.message.set(checking_message(due.len()));
-        let items = lost_files::items(self.composer);
+        self.message.set(CHECKING.to_owned());
+        let items = lost_files::items(self.composer, which);
         let at = |is_done| {
             let items = items.clone();
-            Wait::Check { items, is_done }
+            Wait::Check {
+                which,
+                items,
+                is_done,
+            }
         };
         self.start(at(false), resume);
         let (pressed, done) = (self.pressed.get_untracked(), at(true));
@@ -137,8 +143,8 @@ impl RowsWait {
             let next = match &pressed.wait {
                 Wait::Uploads(rows) => rows.next(&composer.table.read(), &url),
                 Wait::Check { is_done: false, .. } => return,
-                Wait::Check { items, .. } => {
-                    let is_same = lost_files::items(composer) == *items
+                Wait::Check { which, items, .. } => {
+                    let is_same = lost_files::items(composer, *which) == *items
                         && composer.block_message.read_untracked().is_none()
                         && untrack(|| all.session.account()) == pressed.account;
                     match is_same {

@@ -150,9 +150,6 @@ pub fn send(
             if let Some(refusal) = composer.unfinished_form() {
                 return composer.answer.say(refusal);
             }
-            if let Some(refusal) = lost_files.refusal() {
-                return composer.answer.say(refusal);
-            }
             // The second half of a double click must not send the remaining rows.
             if pressed_for == Which::All
                 && which.get_untracked() == Which::Added
@@ -180,8 +177,11 @@ pub fn send(
                 let press = again.try_get_value().flatten();
                 press.into_iter().for_each(|press| press(pressed_for));
             });
-            if wait.begin_check(resume.clone()) {
+            if wait.begin_check(pressed_for, resume.clone()) {
                 return;
+            }
+            if let Some(refusal) = lost_files.refusal(pressed_for) {
+                return composer.answer.say(refusal);
             }
             let offered = composer.offered.get_untracked();
             if let Some(offer) = offered.filter(|_| pressed_for != Which::Added) {
@@ -282,7 +282,7 @@ pub fn send(
 
 /// The rows that a press sends.
 #[derive(Clone, Copy, PartialEq)]
-enum Which {
+pub enum Which {
     All,
     /// Without rows that were made before.
     New,

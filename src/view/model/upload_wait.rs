@@ -272,7 +272,7 @@ impl UploadWait {
         }
         let lost = uploads::lost_name(&self.files());
         if let Some(name) = &lost {
-            self.stop(expiry::lost_in_form(name));
+            self.stop(expiry::not_sent(name));
         }
         lost.is_some()
     }

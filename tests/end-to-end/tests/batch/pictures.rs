@@ -196,10 +196,7 @@ async fn a_change_while_generate_waits_sends_nothing() {
             .await?;
         studio.press("Remove the file, row 1").await?;
         browser
-            .wait_for_text(
-                "Not sent: the rows, the model's settings or the account changed",
-                TIMEOUT,
-            )
+            .wait_for_text("Not sent: the input or the account changed", TIMEOUT)
             .await?;
         studio.proxy.clear();
         browser.find(&by("button", "Generate 1")).await?;
@@ -319,7 +316,7 @@ async fn generate_waits_until_the_files_of_the_rows_are_checked() {
         studio.proxy.add(Rule::every("/outputs/*", Fault::Hold));
         browser.reload().await?;
         studio.press("Generate 2").await?;
-        let checking = "Checking that the service still has 2 files. Generate follows.";
+        let checking = "Checking the files. Generate follows.";
         browser.wait_for_text(checking, TIMEOUT).await?;
         assert_eq!(sent_items(studio), 0, "sent before the check");
         studio.proxy.clear();

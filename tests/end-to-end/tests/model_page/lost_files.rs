@@ -121,7 +121,7 @@ async fn generate_checks_files_before_it_submits() {
         browser.find(&by("group", "image_url")).await?;
         browser.press(&by("button", "Generate")).await?;
         browser
-            .wait_for_text("Not sent: cat.png is not uploaded.", TIMEOUT)
+            .wait_for_text("Not sent: the service no longer has cat.png.", TIMEOUT)
             .await?;
         // Another press, after the check.
         browser
@@ -129,7 +129,7 @@ async fn generate_checks_files_before_it_submits() {
             .await?;
         browser.press(&by("button", "Generate")).await?;
         browser
-            .wait_for_text("Not sent: cat.png is not uploaded.", TIMEOUT)
+            .wait_for_text("Not sent: the service no longer has cat.png.", TIMEOUT)
             .await?;
         assert_eq!(studio.sent_prompts(), ["a cat"]);
         studio.proxy.clear();

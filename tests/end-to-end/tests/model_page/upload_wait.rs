@@ -16,7 +16,7 @@ use serde_json::Value;
 #[tokio::test(flavor = "multi_thread")]
 async fn generate_waits_until_an_output_is_checked() {
     const OUTPUTS: &str = "/outputs/*";
-    const CHECKING: &str = "Checking whether a file has to be uploaded first. Generate follows.";
+    const CHECKING: &str = "Checking the files. Generate follows.";
     run_steps("generate_waits_until", &["--speed", "0"], async |studio| {
         let browser = studio.browser;
         studio.type_prompt("glass").await?;
@@ -37,7 +37,7 @@ async fn generate_waits_until_an_output_is_checked() {
         use_output().await?;
         studio.type_prompt("changed").await?;
         studio.proxy.clear();
-        let changed = "Not sent: the form or the account changed during the upload.";
+        let changed = "Not sent: the input or the account changed";
         browser.wait_for_text(changed, TIMEOUT).await?;
         assert_eq!(studio.sent_prompts(), ["glass"]);
         // The message is about an input that the form no longer has.
@@ -145,7 +145,7 @@ async fn a_list_that_changes_during_the_wait_is_not_sent() {
         browser.wait_for_text(waiting, TIMEOUT).await?;
         browser.press(&remove).await?;
         studio.proxy.clear();
-        let changed = "Not sent: the form or the account changed during the upload.";
+        let changed = "Not sent: the input or the account changed";
         browser.wait_for_text(changed, TIMEOUT).await?;
         assert!(studio.sent_prompts().is_empty());
         Ok(())

@@ -80,10 +80,15 @@ impl Table {
 
     /// Plans sending only the added rows, if Generate would send others with them.
     pub fn added_plan(&self, schema: &Schema) -> Option<Plan> {
-        let addition = self.addition.as_ref()?;
-        let added = self.to_send().filter(|row| addition.ids.contains(&row.id));
-        let plan = Plan::of(added.map(|row| &row.draft), schema);
+        let plan = Plan::of(self.added_to_send(), schema);
         (1..self.good()).contains(&plan.items).then_some(plan)
+    }
+
+    /// Returns the drafts of the rows of the last addition that can be sent.
+    pub fn added_to_send(&self) -> impl Iterator<Item = &Draft> {
+        let ids = self.addition.as_ref().map_or(0..0, |it| it.ids.clone());
+        let added = self.to_send().filter(move |row| ids.contains(&row.id));
+        added.map(|row| &row.draft)
     }
 
     /// Runs `act` on the table without the waiting rows that don't belong to the last addition.

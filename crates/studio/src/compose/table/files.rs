@@ -20,7 +20,7 @@ use crate::mask::target::{is_mask, masks_of};
 pub use cell_files::references_of;
 pub use matching::{FileMatches, FileUse};
 pub use names::{is_file_name, last_component};
-pub use waiting::{CHANGED, FileWait, PressedRows};
+pub use waiting::{FileWait, PressedRows};
 
 /// A file that is to be uploaded for a cell. Browsers store it, so names and types must not change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

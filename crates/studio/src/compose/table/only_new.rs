@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use atelier_contract::Schema;
+use atelier_contract::{Draft, Schema};
 use atelier_engine::{BatchKey, BatchPlace};
 
 use super::{FindPlace, Row, SentRows, Table};
@@ -14,9 +14,14 @@ pub type DuplicateRow = (u64, Option<BatchPlace>);
 impl Table {
     /// Plans sending the rows without those in `made`.
     pub fn plan_new(&self, made: &[DuplicateRow], schema: &Schema) -> Plan {
+        Plan::of(self.new_to_send(made), schema)
+    }
+
+    /// Returns the drafts of the rows that can be sent, without those in `made`.
+    pub fn new_to_send(&self, made: &[DuplicateRow]) -> impl Iterator<Item = &Draft> {
         let made: HashSet<u64> = made.iter().map(|(id, _)| *id).collect();
-        let new = self.to_send().filter(|row| !made.contains(&row.id));
-        Plan::of(new.map(|row| &row.draft), schema)
+        let new = self.to_send().filter(move |row| !made.contains(&row.id));
+        new.map(|row| &row.draft)
     }
 
     /// Like [`Table::send_good`], but without the rows in `made`. Each of these is marked as sent, as the item with its

@@ -1,5 +1,7 @@
 //! Files that were uploaded and that the service has deleted since.
 
+use std::collections::HashMap;
+
 use atelier_contract::Uploaded;
 use atelier_engine::Millis;
 
@@ -19,6 +21,42 @@ pub fn is_of_service(url: &str, files: &str) -> bool {
         .is_some_and(|rest| rest.starts_with('/'))
 }
 
+/// Returns whether the reply with this status to a request for a file says that there is no such file; `None` if it says
+/// neither.
+pub fn is_missing(status: u16) -> Option<bool> {
+    match status {
+        200..400 => Some(false),
+        404 | 410 => Some(true),
+        _ => None,
+    }
+}
+
+/// The files that the service was found to have, by their addresses, with the times.
+#[derive(Debug, Default)]
+pub struct FoundFiles(HashMap<String, Millis>);
+
+impl FoundFiles {
+    pub fn add(&mut self, address: &str, now: Millis) {
+        self.0.insert(address.to_owned(), now);
+    }
+
+    pub fn remove(&mut self, address: &str) {
+        self.0.remove(address);
+    }
+
+    /// Whether a file was found within this time, in milliseconds.
+    pub fn has(&self, address: &str, within_ms: Millis, now: Millis) -> bool {
+        let found = self.0.get(address);
+        // A time in the future means that the clock was set back since.
+        let age = found.and_then(|at| now.checked_sub(*at));
+        age.is_some_and(|age| age < within_ms)
+    }
+
+    pub fn clear(&mut self) {
+        self.0.clear();
+    }
+}
+
 /// Returns the message for a file that is uploaded again.
 pub fn renewed(name: &str) -> String {
     format!("The service no longer has {name}. It is uploaded again.")
@@ -29,17 +67,10 @@ pub fn lost(name: &str) -> String {
     format!("The service no longer has {name}. Choose it again.")
 }
 
-/// Returns the message for a form with a file that the service has deleted. It begins like the one about a list.
-pub fn lost_in_form(name: &str) -> String {
+/// Returns the message after Generate was pressed with a file that the service has deleted.
+pub fn not_sent(name: &str) -> String {
     format!(
-        "Not sent: {name} is not uploaded. The service no longer has it: choose it again, or enter another address."
-    )
-}
-
-/// Returns the message for a batch with a file that the service has deleted.
-pub fn lost_in_batch(name: &str) -> String {
-    format!(
-        "Not sent: the service no longer has {name}. Enter another address in the rows that use it, or upload it again."
+        "Not sent: the service no longer has {name}. Choose it again, or enter another address."
     )
 }
 
@@ -64,6 +95,35 @@ mod tests {
         ));
         assert!(is_expired(&expires(Some(1_000)), 1_000_000 - MARGIN_MS));
         assert!(!is_expired(&expires(Some(u64::MAX)), 1_000_000));
+    }
+
+    /// Guards against a file that counts as present, or as lost, because of a refusal or an error of the service.
+    #[test]
+    fn only_a_success_or_not_found_tells_whether_there_is_a_file() {
+        for status in [200, 206, 304] {
+            assert_eq!(is_missing(status), Some(false), "{status}");
+        }
+        for status in [404, 410] {
+            assert_eq!(is_missing(status), Some(true), "{status}");
+        }
+        for status in [0, 401, 403, 405, 429, 500, 503] {
+            assert_eq!(is_missing(status), None, "{status}");
+        }
+    }
+
+    /// Guards against a task that is sent with a file that was never found, or was found long ago.
+    #[test]
+    fn files_are_found_until_they_are_lost_or_some_time_has_passed() {
+        let mut found = FoundFiles::default();
+        assert!(!found.has("a", 10, 5));
+        found.add("a", 5);
+        assert!(found.has("a", 10, 14));
+        assert!(!found.has("b", 10, 14));
+        assert!(!found.has("a", 10, 15));
+        // The clock was set back.
+        assert!(!found.has("a", 10, 4));
+        found.remove("a");
+        assert!(!found.has("a", 10, 7));
     }
 
     #[test]

@@ -47,16 +47,16 @@ pub enum Pending {
     Stop(String),
 }
 
-/// The message while it is not known yet which files the form has to upload.
-pub const CHECKING: &str = "Checking whether a file has to be uploaded first. Generate follows.";
+/// The message while it is not known yet which files have to be uploaded, or whether the service still has them.
+pub const CHECKING: &str = "Checking the files. Generate follows.";
 
 /// The message after the form was left while Generate waited.
 pub const INTERRUPTED: &str =
     "Not sent: the form was left while Generate waited for an upload. Press Generate again.";
 
-/// The message after the input changed while Generate waited.
+/// The message after the form or the rows changed while Generate waited.
 pub const CHANGED: &str =
-    "Not sent: the form or the account changed during the upload. Press Generate again.";
+    "Not sent: the input or the account changed meanwhile. Press Generate again.";
 
 /// Returns why a batch, which uses the settings of the single form, can't be sent: a file for that form is being uploaded, or
 /// a file of a list is missing.

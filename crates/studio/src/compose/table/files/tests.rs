@@ -4,6 +4,7 @@ use serde_json::json;
 
 use super::*;
 use crate::compose::table::Writer;
+use crate::form::upload::pending::CHANGED;
 
 fn schema() -> Schema {
     serde_json::from_value(json!({
@@ -285,7 +286,7 @@ fn generate_waits_for_all_files_and_sends_the_same_rows() {
     assert_eq!(PressedRows::new(&table), None);
     // Another URL than that of the file.
     let other = |_: &str| Some("https://b.example".to_owned());
-    let stop = FileWait::Stop(waiting::CHANGED.to_owned());
+    let stop = FileWait::Stop(CHANGED.to_owned());
     assert_eq!(pressed.next(&table, &other), stop);
     table.remove(table.rows()[2].id);
     assert_eq!(pressed.next(&table, &url), stop);

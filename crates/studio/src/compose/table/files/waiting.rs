@@ -4,6 +4,7 @@ use atelier_contract::{Draft, Entry};
 
 use super::{FileReference, FileState, cell_files, references};
 use crate::compose::table::Table;
+use crate::form::upload::pending::CHANGED;
 
 /// The rows at a press of Generate.
 #[derive(Debug, Clone, PartialEq)]
@@ -22,9 +23,6 @@ pub enum FileWait {
     /// It sends nothing, for this reason.
     Stop(String),
 }
-
-/// The message after the rows changed while Generate waited.
-pub const CHANGED: &str = "Not sent: the rows, the model's settings or the account changed meanwhile. Press Generate again.";
 
 impl PressedRows {
     /// Returns the rows at a press of Generate; `None` if it does not have to wait.

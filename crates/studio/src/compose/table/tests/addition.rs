@@ -95,6 +95,8 @@ fn an_addition_can_be_sent_alone() {
     let twice = vec![prompt("d"), prompt("d")];
     table.add(twice, &schema).unwrap();
     let added = table.added_plan(&schema).expect("other rows are waiting");
+    let drafts: Vec<&Draft> = table.added_to_send().collect();
+    assert_eq!(drafts, [&prompt("d"); 2]);
     let (items, _) = table.with_only_added_rows(|table| send(table, "one"));
     assert_eq!(items.len(), added.items);
     assert_eq!(

@@ -85,6 +85,8 @@ fn a_failed_replacement_leaves_the_rows_unchanged() {
         .append(vec![prompt("b"); MAX_ROWS], &schema())
         .unwrap();
     assert_eq!(message(&table), None);
+    // The uploads of its rows are ended.
+    assert!(table.last_removal().is_some());
 }
 
 #[test]
