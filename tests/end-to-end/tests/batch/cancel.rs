@@ -52,6 +52,20 @@ async fn the_rest_of_a_batch_is_canceled_after_a_question() {
             studio.wait_for_counts("10 in progress, 4 queued").await?;
             assert_eq!(cancel_requests(studio), 0);
 
+            // The question is open when the page is left.
+            studio.press(CANCEL_THE_REST).await?;
+            wait_for_value(browser, "the paused batch", IS_PAUSED, true).await?;
+            let page = "return document.querySelector('h1').textContent";
+            let heading = browser.run(page, vec![]).await?;
+            let leave = "
+                [...document.querySelectorAll('a')].find(it => it.textContent.trim() === 'Models').click()";
+            browser.run(leave, vec![]).await?;
+            browser.find(&by("heading", "Models")).await?;
+            browser.run("history.back()", vec![]).await?;
+            wait_for_value(browser, "the page", page, heading).await?;
+            studio.wait_for_counts("10 in progress, 4 queued").await?;
+            browser.find(&by("button", "Pause")).await?;
+
             studio.press_both(CANCEL_THE_REST, "Cancel them").await?;
             studio.wait_for_counts("10 in progress, 4 removed").await?;
             browser
