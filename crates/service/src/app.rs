@@ -119,7 +119,7 @@ impl App {
             waits: Waits::default(),
             openai_refusals: Refusals::default(),
             openai_memory: Memory::default(),
-            openai_submissions: Mutex::default(),
+            submissions: Mutex::default(),
             mcp: Mcp::new(config.mcp_tools),
             metrics,
             metrics_token: config

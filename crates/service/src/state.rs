@@ -42,8 +42,8 @@ pub struct App {
     pub openai_refusals: Refusals,
     /// Bounds the memory of responses with files to requests of OpenAI's images API.
     pub openai_memory: Memory,
-    /// Locked while the tasks of a request with a key are submitted.
-    pub openai_submissions: Mutex<()>,
+    /// Locked while the tasks of a repeatable request are numbered and submitted.
+    pub submissions: Mutex<()>,
     pub mcp: Mcp,
     pub metrics_token: Option<String>,
     /// Whether the metrics have their own address.

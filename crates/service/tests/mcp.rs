@@ -9,7 +9,7 @@ use std::net::TcpStream;
 use std::path::Path;
 use std::process::Command;
 #[cfg(unix)]
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use support::{Answer, Server};
@@ -357,6 +357,16 @@ fn accepted(server: &Server) -> usize {
     server.log().matches(" accepted").count()
 }
 
+/// Waits until the log contains that many accepted tasks, and checks that there are no more. A response may arrive before its
+/// lines of the log.
+fn await_accepted(server: &Server, count: usize) {
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while accepted(server) < count && Instant::now() < deadline {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    assert_eq!(accepted(server), count);
+}
+
 /// Repeats a call of generate until it makes another task than this one, which has ended. A response is reported only if it
 /// is sent within some seconds, so a slow machine needs more than one.
 #[cfg(unix)]
@@ -417,7 +427,7 @@ fn a_late_response_is_not_reported_to_a_client() {
         (&repeated["status"], is_joined(&repeated)),
         (&json!("completed"), true)
     );
-    assert_eq!(accepted(&server), 1);
+    await_accepted(&server, 1);
 }
 
 /// Guards against paying twice: a client that has timed out calls again. Guards also against the opposite, a result of an
@@ -445,14 +455,14 @@ fn a_repeated_call_joins_its_task_until_its_end_was_reported() {
     assert!(same.iter().all(|id| id == id_of(&first)));
     let other = call(&server, "generate", waiting("b", 0));
     assert_ne!(id_of(&other), id_of(&first));
-    assert_eq!(accepted(&server), 2);
+    await_accepted(&server, 2);
     let of_other = json!({"name": "generate", "arguments": waiting("a", 0)});
     let of_other = send(&server, "another", CURRENT, "tools/call", of_other).json();
     assert_ne!(
         id_of(&of_other["result"]["structuredContent"]),
         id_of(&first)
     );
-    assert_eq!(accepted(&server), 3);
+    await_accepted(&server, 3);
 
     // The user wants a second result.
     let mut second = waiting("a", 0);
@@ -460,7 +470,7 @@ fn a_repeated_call_joins_its_task_until_its_end_was_reported() {
     let again = call(&server, "generate", second.clone());
     assert!(!is_joined(&again) && id_of(&again) != id_of(&first));
     assert_eq!(id_of(&call(&server, "generate", second)), id_of(&again));
-    assert_eq!(accepted(&server), 4);
+    await_accepted(&server, 4);
 
     // The task ends, and no client has received that: also not before a restart.
     std::fs::write(data.path().join("end"), "").unwrap();
@@ -478,7 +488,7 @@ fn a_repeated_call_joins_its_task_until_its_end_was_reported() {
     let new = next_task(&server, &waiting("a", 60), id_of(&first));
     let another = next_task(&server, &waiting("a", 60), id_of(&new));
     assert_ne!(id_of(&another), id_of(&first));
-    assert_eq!(accepted(&server), 2);
+    await_accepted(&server, 2);
 }
 
 /// Guards against a canceled task that later calls join.

@@ -5,6 +5,7 @@
 //! process has reported the end. The others take the next number; calls that take the same number get the same task.
 //! `request_id` replaces the slot.
 
+use std::sync::PoisonError;
 use std::time::Duration;
 
 use atelier_contract::{IDEMPOTENCY_FIELD, ModelId, RESERVED_NAMES, StatusWord};
@@ -18,6 +19,9 @@ use crate::idempotency::{Key, fingerprint};
 use crate::mcp::delivered::KEEP;
 use crate::state::App;
 use crate::store::now_ms;
+
+/// The maximum number of tasks with a `request_id`, of which all but the last are canceled or removed.
+const MAX_NAMED: u64 = 16;
 
 /// The user of tasks if the service has no accounts.
 const UID: &str = "local";
@@ -77,6 +81,12 @@ struct Request<'a> {
 
 impl Request<'_> {
     fn submit_or_join(&self) -> Result<Submitted, Failure> {
+        // Two calls on both sides of the end of a slot would find no number of each other.
+        let _guard = self
+            .app
+            .submissions
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         let slot = current_slot();
         let last = last(slot, |slot| {
             count(|number| Ok(self.task(&json!([slot, number]))?.is_some()))
@@ -99,16 +109,25 @@ impl Request<'_> {
     /// joined.
     fn submit_or_join_named(&self, request_id: &str) -> Result<Submitted, Failure> {
         let distinction = |number: u64| json!(["id", request_id, number]);
-        let number = count(|number| Ok(self.task(&distinction(number))?.is_some()))?;
-        if let Some(last) = number.checked_sub(1)
-            && let Some(id) = self.task(&distinction(last))?
-            && let Some(task) = self.app.store.progress(&id).map_err(Failure::store)?
-            && !(task.canceled && task.status.is_terminal())
-        {
-            return Ok(Submitted {
-                id,
-                is_joined: true,
-            });
+        // Not counted: the key of a lower number expires before that of a higher one.
+        let mut number = 0;
+        for used in 0..MAX_NAMED {
+            let Some(id) = self.task(&distinction(used))? else {
+                continue;
+            };
+            number = used + 1;
+            if let Some(task) = self.app.store.progress(&id).map_err(Failure::store)?
+                && !(task.canceled && task.status.is_terminal())
+            {
+                return Ok(Submitted {
+                    id,
+                    is_joined: true,
+                });
+            }
+        }
+        if number == MAX_NAMED {
+            let message = "The tasks of this request_id were canceled too often: use another one.";
+            return Err(Failure::invalid_field("request_id", message));
         }
         self.accept(self.key(&distinction(number)))
     }

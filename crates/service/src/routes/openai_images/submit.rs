@@ -52,7 +52,7 @@ pub fn submit(
         return Ok(request.submit_all(None)?.ids);
     }
     // A repetition waits until the first attempt has submitted all of its tasks.
-    let submitting = app.openai_submissions.lock();
+    let submitting = app.submissions.lock();
     let _submitting = submitting.unwrap_or_else(PoisonError::into_inner);
     match key {
         Some(key) => {
