@@ -65,6 +65,11 @@ impl QuestionPause {
         }
     }
 
+    /// Leaves the batch to the confirmed action.
+    pub fn confirm(self) {
+        self.set_paused(false);
+    }
+
     /// Resumes the batch if the question has paused it.
     pub fn end(self) {
         if self.set_paused(false) {

@@ -45,7 +45,7 @@ impl SubmitCooldown {
         let key = draft.to_value().to_string();
         let counts = self
             .presses
-            .try_update_value(|presses| presses.counts(&key, press::at()));
+            .try_update_value(|presses| presses.counts_late(&key, press::at(), clock::now()));
         if counts == Some(true) {
             self.pressed.set(Some(draft.clone()));
             self.after_cooldown(&key, move || self.pressed.set(None));

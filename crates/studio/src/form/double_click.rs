@@ -6,27 +6,46 @@ use atelier_engine::{Millis, TaskState};
 /// decides to generate another result.
 pub const DEBOUNCE_MS: Millis = 800;
 
-/// The recent presses, each with its time.
+/// The recent presses.
 #[derive(Debug, Default)]
-pub struct Presses(Vec<(String, Millis)>);
+pub struct Presses(Vec<Press>);
+
+#[derive(Debug)]
+struct Press {
+    /// The button and what it submits.
+    what: String,
+    at: Millis,
+    /// When it took effect.
+    done: Millis,
+}
 
 impl Presses {
     /// Records a press of the button `what`. Returns `false` if a press of this button has counted within the interval.
     pub fn counts(&mut self, what: &str, now: Millis) -> bool {
-        // A time in the future means that the clock was set back since.
-        let is_recent = |at: Millis| now.checked_sub(at).is_some_and(|ago| ago < DEBOUNCE_MS);
-        self.0.retain(|(_, at)| is_recent(*at));
-        if self.0.iter().any(|(known, _)| known == what) {
+        self.counts_late(what, now, now)
+    }
+
+    /// Does this for a press that takes effect later, because a file was checked before. The interval ends after the effect.
+    pub fn counts_late(&mut self, what: &str, at: Millis, now: Millis) -> bool {
+        self.0.retain(|press| {
+            // A press in the future means that the clock was set back since.
+            at < press.done.saturating_add(DEBOUNCE_MS) && press.at <= now
+        });
+        if self.0.iter().any(|press| press.what == what) {
             return false;
         }
-        self.0.push((what.to_owned(), now));
+        self.0.push(Press {
+            what: what.to_owned(),
+            at,
+            done: now,
+        });
         true
     }
 
     /// Returns the time in ms until a press of this button counts again.
     pub fn remaining(&self, what: &str, now: Millis) -> Millis {
-        let pressed = self.0.iter().find(|(known, _)| known == what);
-        let ago = pressed.and_then(|(_, at)| now.checked_sub(*at));
+        let pressed = self.0.iter().find(|press| press.what == what);
+        let ago = pressed.and_then(|press| now.checked_sub(press.done));
         ago.map_or(0, |ago| DEBOUNCE_MS.saturating_sub(ago))
     }
 }
@@ -73,6 +92,18 @@ mod tests {
         // A press that did not count does not extend the interval.
         assert!(presses.counts("a", 1_800));
         assert!(!presses.counts("a", 2_599));
+    }
+
+    /// Guards against a second task from a press soon after a slow check, or from a double click whose second click waited for
+    /// a check of its own.
+    #[test]
+    fn the_interval_ends_after_the_effect_of_a_press() {
+        let mut presses = Presses::default();
+        assert!(presses.counts_late("a", 1_000, 5_000));
+        assert_eq!(presses.remaining("a", 5_000), DEBOUNCE_MS);
+        assert!(!presses.counts_late("a", 1_200, 9_000));
+        assert!(!presses.counts("a", 5_100));
+        assert!(presses.counts("a", 5_800));
     }
 
     /// The message must not promise an effect that the next press does not have.

@@ -78,7 +78,10 @@ fn sending(has_table: bool, batch: BatchKey, summary: Memo<BatchSummary>) -> Any
             false => BatchAction::Pause,
         });
     };
-    let stop = move || act(BatchAction::Stop);
+    let stop = move || {
+        question_pause.confirm();
+        act(BatchAction::Stop);
+    };
     let has_unsent = when(move || summary.read().unsent > 0);
     let is_paused = when(move || summary.read().is_paused);
     view! {
