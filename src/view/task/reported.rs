@@ -143,7 +143,7 @@ pub(super) fn preview(task: &ArcRwSignal<Task>) -> Preview {
         match is_requested.get() {
             true => view! {
                 <img
-                    class="preview"
+                    class="task-preview"
                     src=text(move || url.get().unwrap_or_default())
                     alt="Preview"
                     hidden=when(move || !is_shown.get())

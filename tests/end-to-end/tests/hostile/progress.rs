@@ -18,7 +18,7 @@ fn reply(message: &str, progress: &Value, preview: &str) -> Value {
 async fn wait_for(studio: &Studio<'_>, expected: Value) -> Result<()> {
     let script = "
         const bar = document.querySelector('.waiting progress');
-        const preview = document.querySelector('.preview');
+        const preview = document.querySelector('.task-preview');
         return [bar.position < 0 ? null : bar.value, preview?.getAttribute('src') ?? null]";
     until(format!("{expected}"), TIMEOUT, async || {
         let shown = studio.script(script).await?;
@@ -74,7 +74,7 @@ async fn previews_and_fractions_are_shown_only_if_they_are_valid() {
         studio.wait_for_status("Completed").await?;
         assert_eq!(
             studio
-                .script("return document.querySelector('.preview')")
+                .script("return document.querySelector('.task-preview')")
                 .await?,
             json!(null)
         );
