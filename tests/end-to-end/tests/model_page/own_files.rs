@@ -309,7 +309,7 @@ async fn generate_waits_for_an_upload_and_submits_once() {
             studio.type_prompt("changed").await?;
             studio.proxy.clear();
             browser
-                .wait_for_text("Not sent: the form or the account changed", TIMEOUT)
+                .wait_for_text("Not sent: the input or the account changed", TIMEOUT)
                 .await?;
 
             // Guards against a task that is paid for with the file from before.
