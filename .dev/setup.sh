@@ -45,6 +45,7 @@ set_up_tests() {
   set_up_base
   # Packages are downloaded while the tools are built.
   start_download "Python packages" set_up_python_packages
+  start_download "JavaScript packages" set_up_npm_packages javascript "${javascript_packages[@]}"
   find_chromedriver && find_browser || start_download "Chromium" install_chromium
   [[ " $engines " != *" firefox "* ]] || find_firefox || start_download "Firefox" install_firefox
   [[ " $engines " != *" webkit "* ]] || find_webkit || start_download "WebKit" install_webkit
@@ -68,6 +69,7 @@ set_up_tests() {
   [[ " $engines " != *" firefox "* ]] || find_firefox || die "missing: Firefox. Install it, or name it in FIREFOX, then run this again."
   [[ " $engines " != *" webkit "* ]] || find_webkit || die "missing: WebKitWebDriver and xvfb-run. Install them, then run this again."
   export ATELIER_PYTHON=$tools/python/bin/python
+  export ATELIER_NODE_MODULES=$tools/javascript/node_modules
 }
 
 # A desktop browser recommends many packages. Tests need only the fonts.
@@ -134,6 +136,24 @@ set_up_python_packages() {
   python3 -c 'import ensurepip, venv' 2>/dev/null || install_packages "Python with venv" python3 python3-venv
   python3 -c 'import ensurepip, venv' 2>/dev/null || die "missing: Python 3 with venv. Install python3 and python3-venv, then run this again."
   set_up_venv python "${python_packages[@]}"
+}
+
+# set_up_npm_packages NAME PACKAGE@VERSION…: makes .tools/NAME a folder with these packages from npm.
+set_up_npm_packages() {
+  local name=$1 folder
+  shift
+  folder=$cache/$name-$(echo "$*" | cksum | cut -d ' ' -f 1)
+  if [ ! -f "$folder/complete" ]; then
+    say "Installing from npm: $* (some seconds)"
+    rm -rf "$folder"
+    mkdir -p "$folder"
+    retry npm install --silent --no-audit --no-fund --no-save --prefix "$folder" "$@" </dev/null ||
+      die "could not install $* with npm."
+    touch "$folder/complete"
+  fi
+  # An earlier version of this script created a folder instead of a link.
+  [ -L "$tools/$name" ] || rm -rf "${tools:?}/$name"
+  ln -sfn "$folder" "$tools/$name"
 }
 
 # set_up_venv NAME PACKAGE…: makes .tools/NAME a Python virtual environment with these packages.
@@ -271,19 +291,7 @@ build_crate() {
 }
 
 set_up_npm() {
-  local folder=$cache/npm-$binaryen_version-$esbuild_version-$axe_version
-  if [ ! -f "$folder/complete" ]; then
-    say "binaryen $binaryen_version, esbuild $esbuild_version and axe-core $axe_version from npm (some seconds)"
-    rm -rf "$folder"
-    mkdir -p "$folder"
-    retry run npm install --silent --no-audit --no-fund --no-save --prefix "$folder" \
-      "binaryen@$binaryen_version" "esbuild@$esbuild_version" "axe-core@$axe_version" ||
-      die "could not install binaryen $binaryen_version, esbuild $esbuild_version and axe-core $axe_version with npm."
-    touch "$folder/complete"
-  fi
-  # An earlier version of this script created a folder instead of a link.
-  [ -L "$tools/npm" ] || rm -rf "$tools/npm"
-  ln -sfn "$folder" "$tools/npm"
+  set_up_npm_packages npm "binaryen@$binaryen_version" "esbuild@$esbuild_version" "axe-core@$axe_version"
 }
 
 # The servers in which Replicate's models are packaged, for the tests of runners.
