@@ -408,28 +408,6 @@ fn concurrent_equal_calls_make_one_task() {
     }
 }
 
-/// Guards against paying twice: a client has given up after some seconds, but its connection is open, so the response seems
-/// to arrive.
-#[cfg(unix)]
-#[test]
-fn a_late_response_is_not_reported_to_a_client() {
-    let data = TempDir::new().unwrap();
-    let server = start_waiting(data.path(), &[]);
-    let stream = begin(&server, &waiting("a", 300));
-    server.await_log("begins");
-    // No response to this call is early any more.
-    std::thread::sleep(Duration::from_secs(3));
-    std::fs::write(data.path().join("end"), "").unwrap();
-    let answers = read_answers(stream);
-    assert!(answers.contains("completed"), "{answers}");
-    let repeated = call(&server, "generate", waiting("a", 0));
-    assert_eq!(
-        (&repeated["status"], is_joined(&repeated)),
-        (&json!("completed"), true)
-    );
-    await_accepted(&server, 1);
-}
-
 /// Guards against paying twice: a client that has timed out calls again. Guards also against the opposite, a result of an
 /// earlier call for a user who wants another one.
 #[cfg(unix)]

@@ -8,6 +8,7 @@ use axum::body::Body;
 use axum::response::Response;
 use futures_util::{StreamExt, stream};
 
+use crate::mcp::delivered::Delivered;
 use crate::state::App;
 
 /// The client of a response that was sent within this time had not timed out. Some clients time out after 5 s, and some of
@@ -48,13 +49,13 @@ impl Delivery {
         contents.guards.push(Box::new(guard));
     }
 
-    fn complete(&self, app: &App) {
-        let now = Instant::now();
+    /// Records the ended tasks that the response reports. `now`: when the response was sent.
+    fn complete(&self, delivered: &Delivered, now: Instant) {
         let is_certain = now.duration_since(self.began) < CERTAIN;
         let contents = self.contents.lock().unwrap_or_else(PoisonError::into_inner);
         for (id, is_paid) in &contents.tasks {
             if is_certain || !is_paid {
-                app.mcp.delivered.add(id, now);
+                delivered.add(id, now);
             }
         }
     }
@@ -82,11 +83,31 @@ pub fn track(app: Arc<App>, delivery: Arc<Delivery>, response: Response) -> Resp
         let app = app.clone();
         async move {
             let Some(chunk) = chunks.next().await else {
-                delivery.0.complete(&app);
+                delivery.0.complete(&app.mcp.delivered, Instant::now());
                 return None;
             };
             Some((chunk, (chunks, delivery)))
         }
     });
     Response::from_parts(parts, Body::from_stream(chunks))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Guards against paying twice: a client has given up after some seconds, but its connection is open, so the response
+    /// seems to arrive.
+    #[test]
+    fn a_result_is_delivered_only_by_a_response_that_is_not_late() {
+        for (after, is_delivered) in [(CERTAIN - Duration::from_millis(1), true), (CERTAIN, false)]
+        {
+            let (delivery, delivered) = (Delivery::new(), Delivered::default());
+            delivery.report("result", true);
+            delivery.report("failure", false);
+            delivery.complete(&delivered, delivery.began + after);
+            assert_eq!(delivered.contains("result"), is_delivered, "{after:?}");
+            assert!(delivered.contains("failure"), "{after:?}");
+        }
+    }
 }
