@@ -6,10 +6,9 @@ use std::io::{ErrorKind, Write};
 use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Command, Output};
-use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use support::{Answer, STRATA, Server, request};
+use support::{Answer, STRATA, Server, request, until};
 use tempfile::TempDir;
 
 fn run(data: &Path, args: &[&str]) -> Output {
@@ -104,11 +103,9 @@ fn tasks_of_an_account_are_inaccessible_to_other_accounts() {
     assert_eq!(post(&server, &new, "/v2/status", &task).status, 200);
     let refused = |token: &str| {
         // Lookups are cached for a second.
-        let deadline = Instant::now() + Duration::from_secs(60);
-        while post(&server, token, "/v2/status", &task).status != 401 {
-            assert!(Instant::now() < deadline, "the token is still accepted");
-            std::thread::sleep(Duration::from_millis(20));
-        }
+        until("the token is refused", || {
+            post(&server, token, "/v2/status", &task).status == 401
+        });
     };
     refused(&ada);
     account(data.path(), &["remove", "bob"]);
@@ -150,15 +147,11 @@ fn only_account_add_makes_accounts_required() {
     assert!(server.get("/api/models").json()["guest"].is_object());
     server.output(STRATA, json!({"prompt": "a"}));
     account(&data, &["add", "ada"]);
-    let deadline = Instant::now() + Duration::from_secs(60);
     // A process with PostgreSQL notices within a second.
-    while server.get("/api/models").json().get("guest").is_some() {
-        assert!(
-            Instant::now() < deadline,
-            "the service still accepts guests after the first account is added"
-        );
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    until(
+        "guests are refused after the first account is added",
+        || server.get("/api/models").json().get("guest").is_none(),
+    );
 }
 
 /// Guards against database lookups for a flood of invalid tokens: the limit applies before the lookup.

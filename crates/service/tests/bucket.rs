@@ -6,13 +6,12 @@ mod support;
 
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
 
 use atelier_service::cluster::bucket::Bucket;
 use atelier_service::outputs::{Artifact, Outputs};
 use serde_json::json;
 use support::small_server::unused_address;
-use support::{STRATA, Server, try_call};
+use support::{STRATA, Server, try_call, until};
 use tempfile::TempDir;
 
 fn bucket() -> String {
@@ -50,12 +49,10 @@ impl Strict {
             .spawn()
             .unwrap();
         let strict = Self(child, format!("http://{address}"));
-        let deadline = Instant::now() + Duration::from_secs(60);
         // The only call without credentials that the server accepts.
-        while try_call("PUT", &format!("{}/mine", strict.1), &[], b"").is_err() {
-            assert!(Instant::now() < deadline);
-            std::thread::sleep(Duration::from_millis(100));
-        }
+        until("the server runs", || {
+            try_call("PUT", &format!("{}/mine", strict.1), &[], b"").is_ok()
+        });
         strict
     }
 }

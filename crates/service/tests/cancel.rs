@@ -7,10 +7,9 @@ mod support;
 
 use std::path::Path;
 use std::process::Command;
-use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use support::{Answer, STRATA, Server, cluster, request};
+use support::{Answer, STRATA, Server, cluster, request, until};
 use tempfile::TempDir;
 
 /// Options that make tasks slow enough to be canceled on any machine.
@@ -38,16 +37,6 @@ fn await_begin(server: &Server, task: &Value) {
 
 fn has_begun(server: &Server, task: &Value) -> bool {
     server.log().contains(&begin_line(task))
-}
-
-/// Waits until the condition is true.
-fn await_that(what: &str, condition: impl Fn() -> bool) {
-    // With PostgreSQL, the tasks of a killed process are found after a while.
-    let deadline = Instant::now() + Duration::from_secs(120);
-    while !condition() {
-        assert!(Instant::now() < deadline, "{what}");
-        std::thread::sleep(Duration::from_millis(20));
-    }
 }
 
 #[test]
@@ -234,11 +223,11 @@ fn a_canceled_task_frees_its_place_at_once() {
     let waiting = task(generate());
     assert_eq!(cancel(&running), canceled(&running));
     await_begin(&server, &waiting);
-    await_that("the running task is not counted", || {
+    until("the running task is not counted", || {
         counts() == (json!(0), json!(1))
     });
     assert_eq!(cancel(&waiting), canceled(&waiting));
-    await_that("no task is counted", || counts() == (json!(0), json!(0)));
+    until("no task is counted", || counts() == (json!(0), json!(0)));
 }
 
 #[test]
@@ -323,6 +312,6 @@ fn a_task_is_either_canceled_or_completed() {
             let names = all.map(|entry| entry.file_name().to_string_lossy().into_owned());
             names.filter(|name| name.len() == 32).count()
         };
-        await_that("only completed tasks have files", || folders() == completed);
+        until("only completed tasks have files", || folders() == completed);
     }
 }

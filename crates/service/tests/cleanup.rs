@@ -3,10 +3,10 @@
 mod support;
 
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::{Value, json};
-use support::{STRATA, Server, request};
+use support::{STRATA, Server, request, until};
 
 const QUICK: [&str; 2] = ["--speed", "0"];
 
@@ -30,11 +30,7 @@ fn status(server: &Server, task: &Value) -> u16 {
 }
 
 fn until_gone(server: &Server, task: &Value) {
-    let deadline = Instant::now() + Duration::from_secs(60);
-    while status(server, task) != 404 {
-        assert!(Instant::now() < deadline, "the task is still there");
-        std::thread::sleep(Duration::from_millis(50));
-    }
+    until("the task is gone", || status(server, task) == 404);
 }
 
 #[test]

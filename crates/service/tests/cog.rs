@@ -8,11 +8,11 @@ use std::fs;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use support::small_server::unused_address;
-use support::{Server, try_call};
+use support::{Server, try_call, until};
 use tempfile::TempDir;
 
 const MODEL: (&str, &str) = ("image", "cog");
@@ -84,15 +84,11 @@ impl Installed {
             child,
             url: format!("http://{address}"),
         };
-        let deadline = Instant::now() + Duration::from_secs(60);
-        loop {
+        until("cog is ready", || {
             let health = try_call("GET", &format!("{}/health-check", cog.url), &[], b"");
-            if health.is_ok_and(|answer| answer.json()["status"] == "READY") {
-                return cog;
-            }
-            assert!(Instant::now() < deadline, "cog is not ready in time");
-            std::thread::sleep(Duration::from_millis(100));
-        }
+            health.is_ok_and(|answer| answer.json()["status"] == "READY")
+        });
+        cog
     }
 
     /// Returns the prompts that the predictor has run.
@@ -102,11 +98,7 @@ impl Installed {
     }
 
     fn await_run(&self, count: usize) {
-        let deadline = Instant::now() + Duration::from_secs(60);
-        while self.prompts().len() < count {
-            assert!(Instant::now() < deadline, "{:?}", self.prompts());
-            std::thread::sleep(Duration::from_millis(50));
-        }
+        until("the prompts are run", || self.prompts().len() >= count);
     }
 }
 

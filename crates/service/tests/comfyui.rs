@@ -7,11 +7,10 @@ mod support;
 
 use std::path::Path;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use serde_json::{Value, json};
-use support::Server;
 use support::small_server::{Reply, Request, Response, SmallServer, json_response};
+use support::{Server, until};
 use tempfile::TempDir;
 
 const MODEL: (&str, &str) = ("image", "flow");
@@ -132,11 +131,9 @@ fn start(data: &Path, server: &SmallServer) -> Server {
 }
 
 fn await_prompts(server: &SmallServer, count: usize) {
-    let deadline = std::time::Instant::now() + Duration::from_secs(60);
-    while server.requests("/prompt").len() < count {
-        assert!(std::time::Instant::now() < deadline);
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    until("the prompts are sent", || {
+        server.requests("/prompt").len() >= count
+    });
 }
 
 #[test]

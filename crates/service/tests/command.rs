@@ -10,7 +10,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use support::Server;
+use support::{Server, until};
 use tempfile::TempDir;
 
 const MODEL: (&str, &str) = ("text", "own");
@@ -70,11 +70,7 @@ fn is_running(process: &str) -> bool {
 }
 
 fn await_end_of(process: &str) {
-    let deadline = Instant::now() + Duration::from_secs(60);
-    while is_running(process) {
-        assert!(Instant::now() < deadline, "{process} is still running");
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    until("the process has ended", || !is_running(process));
 }
 
 #[test]
@@ -248,9 +244,7 @@ fn unusable_progress_lines_do_no_harm() {
     );
     let server = Server::start_with_models(data.path(), &models, &[]);
     let task = server.generate(MODEL, json!({"prompt": "a"}));
-    let deadline = Instant::now() + Duration::from_secs(60);
-    loop {
-        let status = server.post("/v2/status", &task).json()["data"].clone();
+    let quarter = server.await_status(&task, |status| {
         let progress = &status["progress"];
         assert!(
             progress.is_null() || (0.0..=1.0).contains(&progress.as_f64().unwrap()),
@@ -258,13 +252,9 @@ fn unusable_progress_lines_do_no_harm() {
         );
         let message = status["message"].as_str().unwrap_or_default();
         assert!(message.chars().count() <= 2000, "{message}");
-        if message == "quarter" {
-            assert_eq!(*progress, 0.25);
-            break;
-        }
-        assert!(Instant::now() < deadline, "{status}");
-        std::thread::sleep(Duration::from_millis(20));
-    }
+        message == "quarter"
+    });
+    assert_eq!(quarter["progress"], 0.25);
     fs::write(data.path().join("go"), "").unwrap();
     let ended = server.wait(&task);
     assert_eq!(ended, json!({"id": task["id"], "status": "completed"}));
@@ -279,16 +269,8 @@ fn progress_and_errors_of_a_program_are_reported() {
     );
     let server = Server::start_with_models(data.path(), &models, &[]);
     let task = server.generate(MODEL, json!({"prompt": "a"}));
-    let deadline = Instant::now() + Duration::from_secs(60);
-    loop {
-        let status = server.post("/v2/status", &task).json()["data"].clone();
-        if status["message"] == "half done" {
-            assert_eq!(status["progress"], 0.5);
-            break;
-        }
-        assert!(Instant::now() < deadline, "{status}");
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    let half = server.await_status(&task, |status| status["message"] == "half done");
+    assert_eq!(half["progress"], 0.5);
     assert_eq!(server.get("/api/models").json()["progress"], true);
     fs::write(data.path().join("go"), "").unwrap();
     let ended = server.wait(&task);
@@ -405,11 +387,7 @@ fn concurrent_tasks_stay_within_the_limit() {
             .lines()
             .count()
     };
-    let deadline = Instant::now() + Duration::from_secs(60);
-    while count() < 2 {
-        assert!(Instant::now() < deadline);
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    until("two tasks run", || count() >= 2);
     std::thread::sleep(Duration::from_millis(300));
     assert_eq!(count(), 2);
     fs::write(data.path().join("go"), "").unwrap();

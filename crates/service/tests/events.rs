@@ -2,11 +2,9 @@
 
 mod support;
 
-use std::time::{Duration, Instant};
-
 use serde_json::{Value, json};
 use support::event_stream::Stream;
-use support::{STRATA, Server};
+use support::{STRATA, Server, until};
 use tempfile::TempDir;
 
 fn ended(task: &Value, status: &str) -> Value {
@@ -84,12 +82,9 @@ fn one_user_can_not_open_all_streams() {
     streams.pop();
     let task = server.generate(STRATA, json!({"prompt": "a", "seed": 1}));
     streams[0].await_status(&task, "completed");
-    let is_open = || Stream::request(&server, "?uid=me", "local", None).0 == 200;
-    let deadline = Instant::now() + Duration::from_secs(60);
-    while !is_open() {
-        assert!(Instant::now() < deadline);
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    until("another stream is opened", || {
+        Stream::request(&server, "?uid=me", "local", None).0 == 200
+    });
 }
 
 /// Guards against a stop that waits until all streams are closed by their clients.

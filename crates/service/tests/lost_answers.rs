@@ -10,11 +10,11 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
-use support::Server;
 use support::small_disk::SmallDisk;
 use support::small_server::{SmallServer, json_response};
+use support::{Server, until};
 use tempfile::TempDir;
-use upstreams::{Upstreams, wait_until};
+use upstreams::Upstreams;
 
 const OPENAI: (&str, &str) = ("image", "openai");
 const COMFYUI: (&str, &str) = ("image", "comfyui");
@@ -168,7 +168,7 @@ fn files_written(test: &str) -> Option<FilesWritten> {
     upstreams.answer();
     for task in &tasks {
         let id = task["id"].as_str().unwrap();
-        wait_until("its files", || outputs.path().join(id).exists());
+        until("its files", || outputs.path().join(id).exists());
     }
     Some(FilesWritten {
         upstreams,
@@ -239,7 +239,7 @@ fn a_download_interrupted_by_a_stop_or_kill_is_repeated() {
         );
         let mut service = Server::start_with_models(data.path(), &models, &["--speed", "0"]);
         let task = service.generate(OPENAI, json!({"prompt": "a"}));
-        wait_until("the file is fetched", || {
+        until("the file is fetched", || {
             !server.requests("/a.png").is_empty()
         });
         if is_killed {

@@ -8,11 +8,9 @@ use std::io::Write;
 use std::net::TcpStream;
 use std::path::Path;
 use std::process::Command;
-#[cfg(unix)]
-use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use support::{Answer, Server};
+use support::{Answer, Server, until};
 use tempfile::TempDir;
 
 const QUICK: [&str; 2] = ["--speed", "0"];
@@ -360,10 +358,7 @@ fn accepted(server: &Server) -> usize {
 /// Waits until the log contains that many accepted tasks, and checks that there are no more. A response may arrive before its
 /// lines of the log.
 fn await_accepted(server: &Server, count: usize) {
-    let deadline = Instant::now() + Duration::from_secs(60);
-    while accepted(server) < count && Instant::now() < deadline {
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    until("the tasks are accepted", || accepted(server) >= count);
     assert_eq!(accepted(server), count);
 }
 

@@ -10,8 +10,8 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
 use serde_json::json;
-use support::Server;
 use support::small_server::{Reply, Response, SmallServer, json_response, unused_address};
+use support::{Server, until};
 use tempfile::TempDir;
 
 const MODEL: (&str, &str) = ("image", "gpt");
@@ -335,11 +335,9 @@ fn slow() -> (SmallServer, Arc<Mutex<bool>>) {
 }
 
 fn await_requests(server: &SmallServer, count: usize) {
-    let deadline = std::time::Instant::now() + Duration::from_secs(60);
-    while server.requests(GENERATIONS).len() < count {
-        assert!(std::time::Instant::now() < deadline);
-        std::thread::sleep(Duration::from_millis(10));
-    }
+    until("the requests are sent", || {
+        server.requests(GENERATIONS).len() >= count
+    });
 }
 
 #[test]

@@ -5,21 +5,13 @@ mod support;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use support::{STRATA, Server, request};
+use support::{STRATA, Server, request, until};
 
 /// Returns the value of a metric by the start of its line.
 fn metric(server: &Server, line: &str) -> Option<f64> {
     let text = server.get("/metrics").text();
     let found = text.lines().find_map(|known| known.strip_prefix(line))?;
     found.trim().parse().ok()
-}
-
-fn until(what: &str, is_so: impl Fn() -> bool) {
-    let deadline = Instant::now() + Duration::from_secs(60);
-    while !is_so() {
-        assert!(Instant::now() < deadline, "{what}");
-        std::thread::sleep(Duration::from_millis(20));
-    }
 }
 
 #[test]

@@ -2,9 +2,7 @@
 
 mod support;
 
-use std::time::{Duration, Instant};
-
-use serde_json::json;
+use serde_json::{Value, json};
 use support::{STRATA, Server, cluster, request};
 
 /// Options that make tasks slow enough to be interrupted on any machine.
@@ -44,22 +42,12 @@ fn progress_restarts_with_the_task() {
     let data = tempfile::tempdir().unwrap();
     let mut server = Server::start_on(data.path(), &SLOW);
     let task = server.generate(STRATA, json!({"prompt": "a"}));
-    let progress = |server: &Server| {
-        let status = server.post("/v2/status", &task).json();
-        status["data"]["progress"].as_f64()
-    };
-    let deadline = Instant::now() + Duration::from_secs(60);
-    let reached = loop {
-        if let Some(progress) = progress(&server).filter(|progress| *progress > 0.02) {
-            break progress;
-        }
-        assert!(Instant::now() < deadline);
-        std::thread::sleep(Duration::from_millis(20));
-    };
+    let progress = |status: &Value| status["progress"].as_f64().unwrap_or_default();
+    let reached = progress(&server.await_status(&task, |status| progress(status) > 0.02));
     server.kill();
     let server = Server::start_on(data.path(), &["--workers", "1", "--speed", "100"]);
     server.await_log("begins");
-    let restarted = progress(&server).unwrap_or_default();
+    let restarted = progress(&server.post("/v2/status", &task).json()["data"]);
     assert!(restarted < reached, "{restarted} after {reached}");
 }
 

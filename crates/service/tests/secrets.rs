@@ -6,7 +6,6 @@ mod support;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use support::{Answer, Server, cluster, request};
@@ -107,19 +106,12 @@ fn secrets_are_deleted_when_their_task_has_ended() {
 
     let first = submit(&server, "first", SECRET);
     let first_task = task(&first);
-    let deadline = Instant::now() + Duration::from_secs(60);
-    loop {
-        let status = server.post("/v2/status", &first_task).json();
-        if let Some(progress) = status["data"]["message"].as_str() {
-            assert!(
-                progress.contains("[secret]") && !progress.contains(SECRET),
-                "{progress}"
-            );
-            break;
-        }
-        assert!(Instant::now() < deadline, "{status}");
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    let status = server.await_status(&first_task, |status| status["message"].is_string());
+    let progress = status["message"].as_str().unwrap();
+    assert!(
+        progress.contains("[secret]") && !progress.contains(SECRET),
+        "{progress}"
+    );
     let in_postgres = cluster::count(data.path(), "secret");
     match in_postgres {
         Some(count) => assert_eq!(count, 1),

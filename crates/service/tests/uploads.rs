@@ -4,11 +4,10 @@ mod support;
 
 use std::io::{Cursor, Write};
 use std::path::Path;
-use std::time::{Duration, Instant};
 
 use image::{DynamicImage, ImageFormat, Rgb, RgbImage};
 use serde_json::{Value, json};
-use support::{Answer, STRATA, Server, exchange, request};
+use support::{Answer, STRATA, Server, exchange, request, until};
 use tempfile::TempDir;
 
 const QUICK: [&str; 2] = ["--speed", "0"];
@@ -85,14 +84,6 @@ fn with_program(data: &TempDir, script: &str, args: &[&str]) -> Server {
         [[model.parameter]]\nname = \"picture\"\ntype = \"file\"\n\
         [[model.parameter]]\nname = \"others\"\ntype = \"array\"\n";
     Server::start_with_models(data.path(), models, args)
-}
-
-fn has_soon(what: &str, holds: impl Fn() -> bool) {
-    let deadline = Instant::now() + Duration::from_secs(60);
-    while !holds() {
-        assert!(Instant::now() < deadline, "{what}");
-        std::thread::sleep(Duration::from_millis(50));
-    }
 }
 
 #[test]
@@ -263,9 +254,9 @@ fn an_aborted_upload_leaves_nothing_behind() {
     let head = "POST /v2/uploads HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer t\r\nContent-Length: 1000000\r\n\r\n";
     stream.write_all(head.as_bytes()).unwrap();
     stream.write_all(&[7; 200_000]).unwrap();
-    has_soon("a file is received", || incoming(data.path()) == 1);
+    until("a file is received", || incoming(data.path()) == 1);
     drop(stream);
-    has_soon("it is removed", || incoming(data.path()) == 0);
+    until("it is removed", || incoming(data.path()) == 0);
 }
 
 #[test]
@@ -359,7 +350,7 @@ fn an_expired_upload_is_removed_with_the_last_task_that_uses_it() {
     let mut server = Server::start_on(data.path(), &["--speed", "0", "--keep-days", "7"]);
     let is_gone =
         |server: &Server, upload: &Value| server.get(&path_of(&upload["url"])).status == 404;
-    has_soon("the unused upload is removed", || is_gone(&server, &unused));
+    until("the unused upload is removed", || is_gone(&server, &unused));
     assert!(!is_gone(&server, &used));
     // It can be uploaded again.
     let again = uploaded(&server, &image(31, 20, ImageFormat::Png));
@@ -367,7 +358,7 @@ fn an_expired_upload_is_removed_with_the_last_task_that_uses_it() {
     server.kill();
     age("UPDATE task SET finished_ms = finished_ms - 8 * 86400000");
     let server = Server::start_on(data.path(), &["--speed", "0", "--keep-days", "7"]);
-    has_soon("the used upload is removed", || is_gone(&server, &used));
+    until("the used upload is removed", || is_gone(&server, &used));
     assert!(!is_gone(&server, &again));
     assert_eq!(server.post("/v2/status", &task).status, 404);
     let tasks_left = server.generate(STRATA, json!({"prompt": "a"}));

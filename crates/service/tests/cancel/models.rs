@@ -9,9 +9,9 @@ use std::sync::{Arc, Mutex};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::support::Server;
 use super::support::small_server::{Request, Response, SmallServer, json_response};
-use super::{await_that, cancel, canceled};
+use super::support::{Server, until};
+use super::{cancel, canceled};
 
 const MODEL: (&str, &str) = ("image", "m");
 
@@ -45,7 +45,7 @@ fn await_lines(file: &Path, count: usize) -> Vec<String> {
         let complete = text.rsplit_once('\n').map_or("", |(complete, _)| complete);
         complete.lines().map(str::to_owned).collect()
     };
-    await_that("the program writes its file", || lines().len() >= count);
+    until("the program writes its file", || lines().len() >= count);
     lines()
 }
 
@@ -75,11 +75,11 @@ fn the_process_group_of_a_program_gets_sigterm_and_then_sigkill() {
     assert_eq!(cancel(&service, &waiting), canceled(&waiting));
     assert_eq!(cancel(&service, &task), canceled(&task));
     for process in &processes {
-        await_that("the process has ended", || !is_running(process));
+        until("the process has ended", || !is_running(process));
     }
     assert_eq!(await_lines(&data.path().join("signals"), 1), ["term"]);
     let work: PathBuf = data.path().join("work").join(task["id"].as_str().unwrap());
-    await_that("the working directory is removed", || !work.exists());
+    until("the working directory is removed", || !work.exists());
     // The model is free for the next task.
     let next = generate(&service);
     await_lines(&data.path().join("pids"), 6);
@@ -138,7 +138,7 @@ impl Cog {
     }
 
     fn await_running(&self, task: &Value) {
-        await_that("the prediction runs", || {
+        until("the prediction runs", || {
             self.running.lock().unwrap().contains(&Self::path(task))
         });
     }
@@ -165,7 +165,7 @@ fn a_prediction_is_canceled_in_its_container_and_not_retried() {
     let task = generate(&service);
     cog.await_running(&task);
     assert_eq!(cancel(&service, &task), canceled(&task));
-    await_that("it is canceled", || cog.counts(&task).1 >= 1);
+    until("it is canceled", || cog.counts(&task).1 >= 1);
     // The container runs the next task.
     let next = generate(&service);
     cog.await_running(&next);
@@ -183,13 +183,13 @@ fn a_prediction_is_stopped_after_a_kill_between_cancel_and_stop() {
     cog.await_running(&task);
     cog.refuses_to_cancel.store(true, Ordering::Relaxed);
     assert_eq!(cancel(&service, &task), canceled(&task));
-    await_that("the container is called", || cog.counts(&task).1 >= 1);
+    until("the container is called", || cog.counts(&task).1 >= 1);
     service.kill();
     let before = cog.counts(&task).1;
     cog.refuses_to_cancel.store(false, Ordering::Relaxed);
 
     let service = Server::start_with_models(data.path(), &cog.models(), &[]);
-    await_that("it is canceled", || cog.counts(&task).1 > before);
+    until("it is canceled", || cog.counts(&task).1 > before);
     let next = generate(&service);
     cog.await_running(&next);
     assert_eq!(cog.counts(&task).0, 1, "the task is not sent again");
@@ -221,7 +221,7 @@ fn a_task_between_two_attempts_is_stopped() {
     service.await_log("trying again");
     assert_eq!(cancel(&service, &task), canceled(&task));
     let path = format!("{}/cancel", Cog::path(&task));
-    await_that("it is canceled", || !server.requests(&path).is_empty());
+    until("it is canceled", || !server.requests(&path).is_empty());
 }
 
 /// ComfyUI with one running prompt and a queue.
@@ -292,11 +292,11 @@ fn a_prompt_is_deleted_from_the_queue_or_interrupted_if_it_is_ours() {
         let pending_count = || state.lock().unwrap().pending.len();
 
         let task = generate(&service);
-        await_that("the prompt is queued", || pending_count() == 1);
+        until("the prompt is queued", || pending_count() == 1);
         assert_eq!(cancel(&service, &task), canceled(&task));
-        await_that("it is deleted from the queue", || pending_count() == 0);
+        until("it is deleted from the queue", || pending_count() == 0);
         let next = generate(&service);
-        await_that("the next prompt is queued", || pending_count() == 1);
+        until("the next prompt is queued", || pending_count() == 1);
         {
             let state = state.lock().unwrap();
             assert_eq!(state.interrupts, Vec::<Value>::new());
@@ -309,13 +309,13 @@ fn a_prompt_is_deleted_from_the_queue_or_interrupted_if_it_is_ours() {
             state.running[0][1].clone()
         };
         assert_eq!(cancel(&service, &next), canceled(&next));
-        await_that("it is interrupted", || {
+        until("it is interrupted", || {
             state.lock().unwrap().running.is_empty()
         });
         assert_eq!(state.lock().unwrap().interrupts, [id]);
         // The canceled prompts are not sent again.
         let last = generate(&service);
-        await_that("the last prompt is queued", || pending_count() == 1);
+        until("the last prompt is queued", || pending_count() == 1);
         assert_eq!(server.requests("/prompt").len(), 3);
         cancel(&service, &last);
     }
@@ -337,7 +337,7 @@ fn a_task_that_was_sent_to_a_paid_server_continues() {
     let runner = format!("[model.openai]\naddress = \"{}/v1\"", server.url());
     let service = Server::start_with_models(data.path(), &models(&runner), &[]);
     let sent = generate(&service);
-    await_that("the task is sent", || {
+    until("the task is sent", || {
         server.requests(GENERATIONS).len() == 1
     });
     let waiting = generate(&service);

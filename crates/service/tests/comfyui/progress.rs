@@ -2,13 +2,12 @@
 
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tungstenite::Message;
 
-use super::support::Server;
 use super::support::small_server::{Connection, SmallServer};
 use super::{MODEL, State, answer, await_prompts, start};
 
@@ -55,18 +54,6 @@ fn preview_of(prompt: &str, picture: &[u8]) -> Message {
     Message::binary(parts.concat())
 }
 
-fn await_status(service: &Server, task: &Value, matches: impl Fn(&Value) -> bool) -> Value {
-    let deadline = Instant::now() + LIMIT;
-    loop {
-        let status = service.post("/v2/status", task).json()["data"].clone();
-        if matches(&status) {
-            return status;
-        }
-        assert!(Instant::now() < deadline, "{status}");
-        std::thread::sleep(Duration::from_millis(20));
-    }
-}
-
 #[test]
 fn steps_and_previews_of_a_workflow_are_reported_while_it_runs() {
     let (server, state, sockets) = comfyui(true);
@@ -85,7 +72,7 @@ fn steps_and_previews_of_a_workflow_are_reported_while_it_runs() {
 
     send_steps(&mut socket, prompt, 5);
     socket.1.send(preview_of(prompt, PNG)).unwrap();
-    let status = await_status(&service, &task, |status| !status["preview"].is_null());
+    let status = service.await_status(&task, |status| !status["preview"].is_null());
     assert_eq!(status["progress"], 0.25);
     assert_eq!(status["message"], "KSampler: step 5 of 20");
     let first = status["preview"].as_str().unwrap().to_owned();
@@ -120,12 +107,12 @@ fn steps_and_previews_of_a_workflow_are_reported_while_it_runs() {
     }
     send_steps(&mut socket, "another", 19);
     send_steps(&mut socket, prompt, 10);
-    let status = await_status(&service, &task, |status| status["progress"] == 0.5);
+    let status = service.await_status(&task, |status| status["progress"] == 0.5);
     assert_eq!(status["preview"], first);
 
     // Older versions send no metadata.
     socket.1.send(preview(JPEG)).unwrap();
-    let status = await_status(&service, &task, |status| status["preview"] != first);
+    let status = service.await_status(&task, |status| status["preview"] != first);
     let second = status["preview"].as_str().unwrap();
     let picture = service.get(second);
     assert_eq!(
@@ -168,7 +155,7 @@ fn a_broken_websocket_is_opened_again() {
         let reported = json!({"prompt_id": prompt, "nodes": {
             "3": {"state": "running", "value": 15.0, "max": 20.0, "display_node_id": "3"}}});
         send(&mut socket, "progress_state", reported);
-        await_status(&service, &task, |status| status["progress"] == 0.75);
+        service.await_status(&task, |status| status["progress"] == 0.75);
         state.lock().unwrap().finish();
         assert_eq!(service.wait(&task)["status"], "completed");
     }

@@ -4,13 +4,13 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::support::Server;
 use super::support::small_server::{Request, Response, SmallServer, json_response};
+use super::support::{Server, until};
 use super::{COG, COMFYUI, COMMAND, GENERATIONS, OPENAI};
 
 const PNG: &str = "data:image/png;base64,iVBORw0KGgo=";
@@ -134,7 +134,7 @@ impl Upstreams {
     /// Waits until each of these tasks was sent to its upstream.
     pub fn await_sent(&self, tasks: &[Value]) {
         for task in tasks {
-            wait_until(&format!("{task} is sent"), || self.times_sent(task) >= 1);
+            until(&format!("{task} is sent"), || self.times_sent(task) >= 1);
         }
     }
 }
@@ -202,12 +202,4 @@ fn history(state: &State) -> Value {
     };
     let ended = state.prompts.iter().filter(|_| state.answers).map(entry);
     Value::Object(ended.collect())
-}
-
-pub fn wait_until(what: &str, is_so: impl Fn() -> bool) {
-    let deadline = Instant::now() + Duration::from_secs(60);
-    while !is_so() {
-        assert!(Instant::now() < deadline, "never: {what}");
-        std::thread::sleep(Duration::from_millis(20));
-    }
 }

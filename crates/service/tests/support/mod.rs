@@ -37,6 +37,18 @@ pub struct Answer {
     pub bytes: Vec<u8>,
 }
 
+/// The time limit of a condition. With PostgreSQL, the tasks of a killed process are found after a while.
+const LIMIT: Duration = Duration::from_secs(120);
+
+/// Waits until the condition is true. `what`: the condition, for the error.
+pub fn until(what: &str, is_so: impl Fn() -> bool) {
+    let deadline = Instant::now() + LIMIT;
+    while !is_so() {
+        assert!(Instant::now() < deadline, "never: {what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
 impl Server {
     /// Starts the service with a temporary data directory.
     pub fn start(args: &[&str]) -> Self {
@@ -232,6 +244,19 @@ impl Server {
                 return data;
             }
             assert!(Instant::now() < deadline, "{data}");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    /// Waits until `matches` is true for the status data of the task. Returns the data.
+    pub fn await_status(&self, task: &Value, matches: impl Fn(&Value) -> bool) -> Value {
+        let deadline = Instant::now() + LIMIT;
+        loop {
+            let status = self.post("/v2/status", task).json()["data"].clone();
+            if matches(&status) {
+                return status;
+            }
+            assert!(Instant::now() < deadline, "{status}");
             std::thread::sleep(Duration::from_millis(20));
         }
     }
