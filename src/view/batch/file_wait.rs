@@ -3,7 +3,7 @@
 
 use std::rc::Rc;
 
-use atelier_contract::Draft;
+use atelier_contract::{Draft, ModelId};
 use atelier_engine::Account;
 use atelier_studio::compose::table::files::{FileWait, PressedRows};
 use atelier_studio::form::upload::pending::{CHANGED, CHECKING};
@@ -12,6 +12,7 @@ use leptos::prelude::*;
 use super::composer::Composer;
 use super::lost_files::{self, LostFiles};
 use super::send::Which;
+use crate::browser::local::LocalStore;
 use crate::reactive::boxed::{effect, spawn, text, when};
 use crate::state::contexts::contexts;
 use crate::state::tables::files;
@@ -20,6 +21,10 @@ use crate::view::parts::wait_line::wait_line;
 /// The message after Batch mode was left while Generate waited.
 const INTERRUPTED: &str =
     "Not sent: Batch was left while Generate waited for files. Press Generate there again.";
+
+/// The message after a reload while Generate waited.
+const RELOADED: &str =
+    "Not sent: the page was reloaded while Generate waited for files. Press Generate again.";
 
 /// A press of Generate that waits for files.
 #[derive(Clone, Copy)]
@@ -32,6 +37,10 @@ pub struct RowsWait {
     resume: StoredValue<Option<Rc<dyn Fn()>>, LocalStorage>,
     /// Whether Generate is being pressed again after the files were checked. The service may not have replied.
     is_checked: StoredValue<bool>,
+}
+
+fn mark_key(model: &ModelId) -> String {
+    format!("atelier.batch-waits.{model}")
 }
 
 #[derive(Clone, PartialEq)]
@@ -63,14 +72,28 @@ impl RowsWait {
             is_checked: StoredValue::new(false),
         };
         this.follow();
-        let notices = contexts().notices;
+        let (notices, key) = (contexts().notices, mark_key(&composer.schema().model));
+        if LocalStore::Tab.read(&key).is_some() {
+            notices.say(RELOADED);
+        }
+        this.mark(key.clone());
         on_cleanup(move || {
+            LocalStore::Tab.remove(&key);
             let pressed = this.pressed.try_get_untracked().flatten();
             if pressed.is_some() {
                 notices.say(INTERRUPTED);
             }
         });
         this
+    }
+
+    /// Marks in the tab that Generate waits, as long as it does. Only a reload leaves the mark.
+    fn mark(self, key: String) {
+        effect(move || match self.pressed.read().is_some() {
+            // A browser that refuses to store it says nothing after a reload.
+            true => drop(LocalStore::Tab.write(&key, "true")),
+            false => LocalStore::Tab.remove(&key),
+        });
     }
 
     /// Whether a press waits; not tracked.

@@ -264,6 +264,11 @@ async fn rows_whose_pictures_were_not_uploaded_say_so_after_a_reload() {
         browser.close_tab().await?;
         browser.switch_to(&first).await?;
         browser.reload().await?;
+        // Guards against a press of Generate that the reload forgets without a word.
+        let reloaded = "Not sent: the page was reloaded while Generate waited for files.";
+        browser.wait_for_text(reloaded, TIMEOUT).await?;
+        let mark = "return sessionStorage.getItem('atelier.batch-waits.image/repaint')";
+        wait_for_value(browser, "the removed mark", mark, Value::Null).await?;
         browser.wait_for_text(message, TIMEOUT).await?;
         wait_for_value(browser, "the disabled button", is_disabled, true).await?;
         studio.proxy.clear();
