@@ -3,6 +3,7 @@
 
 mod backup;
 mod copy;
+mod copy_side;
 mod known;
 mod remembered;
 mod sending;
@@ -34,6 +35,7 @@ use sending::send;
 pub use atelier_studio::form::upload::stored::FieldKey;
 pub use backup::{adopt_for, is_restoring, restore};
 pub use copy::{embed, embed_all};
+pub use copy_side::{copy_side, set_copy_side};
 pub use known::{
     FormFile, check, check_again, check_form, check_use, checks, content_at, description, file,
     is_check_due, is_checking, is_lost, is_own, lost_name, renew_expired,
@@ -66,6 +68,18 @@ impl Upload {
     /// Whether the upload is running, or its URL is not in the field yet.
     fn is_alive(&self) -> bool {
         self.state.is_running() || matches!(self.state, UploadState::Done(_))
+    }
+
+    /// Whether the upload has failed, and a copy of the picture can be put into the request instead.
+    pub fn offers_copy(&self) -> bool {
+        let has_failed = matches!(
+            self.state,
+            UploadState::Failed {
+                can_retry: false,
+                ..
+            }
+        );
+        has_failed && self.can_embed
     }
 
     /// Returns the address that an item of a list has until the file is uploaded again; `None` for other uploads.

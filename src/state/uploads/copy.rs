@@ -1,10 +1,12 @@
 //! Puts a copy of a picture into the request instead of an upload.
 
-use atelier_contract::Uploaded;
+use atelier_contract::{ModelId, Uploaded};
 use atelier_studio::form::upload::embedding;
 use atelier_studio::form::upload::state::{UploadEvent, UploadState};
+use leptos::prelude::untrack;
 use web_sys::Blob;
 
+use super::copy_side::copy_side;
 use super::sending::prepare;
 use super::{allow_copy, apply, known, of_id};
 use crate::browser::file;
@@ -34,7 +36,7 @@ async fn embed_one(all: Contexts, id: u32, max_length: Option<u64>) {
         return;
     };
     let copy = match prepare(all, id).await {
-        Ok(Some(picture)) => Ok(copy_of(&picture, max_length).await),
+        Ok(Some(picture)) => Ok(copy_of(&picture, &upload.key.model, max_length).await),
         Ok(None) => Ok(None),
         Err(message) => Err(message),
     };
@@ -52,10 +54,11 @@ async fn embed_one(all: Contexts, id: u32, max_length: Option<u64>) {
     apply(id, UploadEvent::Embedded(result));
 }
 
-/// Returns the largest copy of a picture that fits into a request.
-async fn copy_of(picture: &Blob, max_length: Option<u64>) -> Option<Uploaded> {
+/// Returns the largest copy of a picture that fits into a request and is not larger than the user has chosen for the model.
+async fn copy_of(picture: &Blob, model: &ModelId, max_length: Option<u64>) -> Option<Uploaded> {
+    let side = untrack(|| copy_side(model));
     let decoded = DecodedPicture::new(picture).await.ok()?;
-    for size in embedding::sizes(decoded.size()) {
+    for size in embedding::sizes(decoded.size(), side) {
         let is_unchanged =
             size == decoded.size() && embedding::fits(picture.size() as u64, max_length);
         let copy = match is_unchanged {

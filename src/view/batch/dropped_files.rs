@@ -5,7 +5,6 @@ use atelier_contract::Media;
 use atelier_studio::compose::table::files::{FileReference, columns_for};
 use atelier_studio::form::upload::acceptance::{self, media_of};
 use atelier_studio::form::upload::embedding;
-use atelier_studio::form::upload::state::UploadState;
 use atelier_studio::text::plural::counted;
 use icondata_lu::LuImagePlus;
 use leptos::prelude::*;
@@ -19,6 +18,7 @@ use crate::reactive::boxed::{dynamic, handler, memo, text, when};
 use crate::state::contexts::{Contexts, contexts};
 use crate::state::tables::files;
 use crate::state::uploads;
+use crate::view::form::copy_side;
 use crate::view::parts::focus;
 use crate::view::parts::glyph::Glyph;
 use crate::view::shell::dropped_file::is_own_drag;
@@ -378,8 +378,7 @@ fn embed_offer(composer: Composer, all: Contexts) -> AnyView {
         let pictures = uploads.filter_map(|upload| {
             let (parameter, _) = schema.parameter(&upload.key.parameter)?;
             let max_length = embedding::length_in_batch(parameter.max_length());
-            let is_offered = upload.can_embed
-                && matches!(upload.state, UploadState::Failed { .. })
+            let is_offered = upload.offers_copy()
                 && embedding::has_space(Some(max_length))
                 && files
                     .iter()
@@ -392,9 +391,11 @@ fn embed_offer(composer: Composer, all: Contexts) -> AnyView {
         uploads::embed_all(all, pictures.get_untracked());
         focus::when_lost(focus_on_items);
     };
+    let is_offered = when(move || !pictures.read().is_empty());
     view! {
-        <div class="note" role="status" hidden=when(move || pictures.read().is_empty())>
+        <div class="note" role="status" hidden=when(move || !is_offered.get())>
             <p prop:textContent=text(move || embedding::batch_offer(pictures.read().len()))></p>
+            {copy_side::view(&composer.schema().model, is_offered)}
             <button class="button" type="button" on:click=handler(embed)>
                 {embedding::BATCH_LABEL}
             </button>

@@ -23,8 +23,7 @@ const INTERRUPTED: &str =
     "Not sent: Batch was left while Generate waited for files. Press Generate there again.";
 
 /// The message after a reload while Generate waited.
-const RELOADED: &str =
-    "Not sent: the page was reloaded while Generate waited for files. Press Generate again.";
+const RELOADED: &str = "Not sent: the page was reloaded while Generate waited for files. Check the rows, then press Generate again.";
 
 /// A press of Generate that waits for files.
 #[derive(Clone, Copy)]

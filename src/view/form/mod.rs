@@ -2,6 +2,7 @@
 
 mod choice;
 mod controls;
+pub mod copy_side;
 mod earlier_prompts;
 mod edit_button;
 mod events;

@@ -17,7 +17,7 @@ use web_sys::{ClipboardEvent, DataTransfer, DragEvent, Element, HtmlInputElement
 
 use super::field::{self, Field, Kind};
 use super::media_list::{self, ListField};
-use super::{edit_button, gallery_picker, mask_button, output_input, upload_progress};
+use super::{copy_side, edit_button, gallery_picker, mask_button, output_input, upload_progress};
 use crate::browser::chosen::{self, ChosenFile, Pasted};
 use crate::reactive::boxed::{dynamic, effect, handler, memo, spawn, text, when};
 use crate::state::contexts::{Contexts, contexts};
@@ -249,7 +249,7 @@ fn failure(shown: Memo<Option<Upload>>, of: &MediaField) -> AnyView {
         let upload = shown.as_ref()?;
         match &upload.state {
             UploadState::Failed { message, can_retry } => {
-                let can_embed = upload.can_embed && embedding::has_space(max_length);
+                let can_embed = upload.offers_copy() && embedding::has_space(max_length);
                 let offer = match (can_retry, can_embed) {
                     (true, _) => Some((Offer::Retry, upload.id)),
                     (false, true) => Some((Offer::Embed, upload.id)),
@@ -293,9 +293,19 @@ fn failure(shown: Memo<Option<Upload>>, of: &MediaField) -> AnyView {
     });
     view! {
         <p class="problem" role="alert">{with_settings_link(message)}</p>
+        {size(shown, of)}
         {button}
     }
     .into_any()
+}
+
+/// The size of the copy that is offered.
+fn size(shown: Memo<Option<Upload>>, of: &MediaField) -> AnyView {
+    if of.media != Media::Image || !embedding::has_space(of.field.parameter.max_length()) {
+        return ().into_any();
+    }
+    let is_shown = when(move || shown.read().as_ref().is_some_and(Upload::offers_copy));
+    copy_side::view(&of.model, is_shown)
 }
 
 /// Moves the focus to the file input of a field if the button that had it is gone.

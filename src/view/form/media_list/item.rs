@@ -15,7 +15,7 @@ use super::dragging::Drag;
 use crate::reactive::boxed::{dynamic, handler, memo, text, when};
 use crate::state::uploads::{self, Upload};
 use crate::view::form::field::Field;
-use crate::view::form::upload_progress;
+use crate::view::form::{copy_side, upload_progress};
 use crate::view::parts::cached_output::object_url_signal;
 use crate::view::parts::focus;
 use crate::view::parts::glyph::Glyph;
@@ -309,7 +309,7 @@ fn failure(list: &ListField, upload: Memo<Option<Upload>>, element: String) -> A
         let UploadState::Failed { can_retry, .. } = upload.state else {
             return None;
         };
-        (can_retry || upload.can_embed).then_some((upload.id, can_retry))
+        (can_retry || upload.offers_copy()).then_some((upload.id, can_retry))
     });
     let button = dynamic(move || {
         let Some((id, can_retry)) = offer.get() else {
@@ -337,8 +337,10 @@ fn failure(list: &ListField, upload: Memo<Option<Upload>>, element: String) -> A
         }
         .into_any()
     });
+    let is_copy_offered = when(move || upload.read().as_ref().is_some_and(Upload::offers_copy));
     view! {
         <p class="problem" role="alert" prop:textContent=message></p>
+        {copy_side::view(&list.of.model, is_copy_offered)}
         {button}
     }
     .into_any()

@@ -465,27 +465,40 @@ async fn a_service_without_uploads_gets_copies_in_the_requests() {
             .open(&studio.address("/models/image/frame?mode=batch"))
             .await?;
         browser.find(&by("button", "Add a row")).await?;
-        run(studio, "drop(await pictures(['a.png', 20], ['b.png', 30]))").await?;
+        run(
+            studio,
+            "drop(await pictures(['a.png', 800], ['b.png', 30]))",
+        )
+        .await?;
         browser
             .wait_for_text("The requests can have copies of the 2 pictures", TIMEOUT)
             .await?;
+        // Guards against copies whose size the user can't choose.
+        let side = browser
+            .find(&by("combobox", "Longest side of copies"))
+            .await?;
+        side.select_by_value("512").await?;
         studio.press("Put smaller copies into the requests").await?;
         studio.press("Generate 2").await?;
         studio
             .sees("both items", |_| sent_items(studio) == 2)
             .await?;
-        let pictures = r#"
-            return new Promise(done => {
-                indexedDB.open('atelier').onsuccess = ({ target: { result } }) => {
-                    const all = result.transaction('tasks').objectStore('tasks').getAll();
-                    all.onsuccess = () => {
-                        result.close();
-                        const found = JSON.stringify(all.result).matchAll(/data:image\/png;base64,[^"\\]+/g);
-                        done(new Set([...found].map(it => it[0])).size);
-                    };
-                };
-            })"#;
-        assert_eq!(browser.run(pictures, vec![]).await?, json!(2));
+        let widths = r#"return (async () => {
+            const opened = await new Promise(done => {
+                indexedDB.open('atelier').onsuccess = event => done(event.target.result);
+            });
+            const all = opened.transaction('tasks').objectStore('tasks').getAll();
+            await new Promise(done => (all.onsuccess = done));
+            opened.close();
+            const found = JSON.stringify(all.result).matchAll(/data:image\/\w+;base64,[^"\\]+/g);
+            const widths = [...new Set([...found].map(it => it[0]))].map(async picture => {
+                const image = Object.assign(new Image(), { src: picture });
+                await image.decode();
+                return image.naturalWidth;
+            });
+            return (await Promise.all(widths)).sort((a, b) => a - b);
+        })()"#;
+        assert_eq!(browser.run(widths, vec![]).await?, json!([30, 512]));
         Ok(())
     })
     .await;

@@ -57,6 +57,12 @@ pub(crate) const VALUE: &str = "
     const group = [...document.querySelectorAll('[role=group]')].find(it => it.matches('.media-field'));
     return group?.querySelector('input[type=text]').value";
 
+/// The width of the picture in the field.
+const COPY_WIDTH: &str = "
+    const image = new Image();
+    image.src = document.querySelector('.media-field input[type=text]').value;
+    return image.decode().then(() => image.naturalWidth)";
+
 pub(crate) const CANCEL: &str = "Cancel upload";
 
 /// Opens the page of a model that takes an image.
@@ -373,8 +379,11 @@ async fn an_upload_continues_while_another_page_is_shown() {
     .await;
 }
 
-/// A model whose parameter has space for a picture inside the request. The list folds the built-in models next to it, so it
-/// has the name of the one that the tests wait for at the start.
+/// The choice of the size of copies.
+const SIDE: &str = "Longest side of copies";
+
+/// Models whose parameters have space for pictures inside the request. The list folds the built-in models next to
+/// them, so one has the name of the one that the tests wait for at the start.
 const MODELS: &str = r#"
 [[model]]
 category = "image"
@@ -389,6 +398,21 @@ program = "/bin/true"
 [[model.parameter]]
 name = "image_url"
 type = "string"
+required = true
+
+[[model]]
+category = "image"
+subcategory = "collage"
+name = "Collage"
+description = "Puts pictures together."
+makes = "image"
+
+[model.command]
+program = "/bin/true"
+
+[[model.parameter]]
+name = "images"
+type = "files"
 required = true
 "#;
 
@@ -449,6 +473,35 @@ async fn a_service_without_uploads_takes_addresses_only() {
             (10_000..=700_000).contains(&length)
         };
         wait_for_match(browser, "a copy that fits", VALUE, is_smaller).await?;
+
+        // Guards against copies whose size the user can't choose.
+        hand(studio, "choose(await noise('small.png'))").await?;
+        let side = browser.find(&by("combobox", SIDE)).await?;
+        assert_eq!(side.prop("value").await?.as_deref(), Some(""));
+        side.select_by_value("512").await?;
+        browser.press(&embed).await?;
+        browser
+            .wait_for_text("small.png, 512 × 384 px", TIMEOUT)
+            .await?;
+        wait_for_value(browser, "the width of the copy", COPY_WIDTH, 512).await?;
+        browser.reload().await?;
+        studio.wait_until_open().await?;
+        hand(studio, "choose(await noise('again.png'))").await?;
+        browser.find(&embed).await?;
+        let side = browser.find(&by("combobox", SIDE)).await?;
+        assert_eq!(side.prop("value").await?.as_deref(), Some("512"));
+
+        browser
+            .open(&studio.address("/models/image/collage"))
+            .await?;
+        browser.find(&by("group", "images")).await?;
+        hand(studio, "choose(await noise('item.png'))").await?;
+        // Each model has its own choice.
+        let side = browser.find(&by("combobox", SIDE)).await?;
+        assert_eq!(side.prop("value").await?.as_deref(), Some(""));
+        side.select_by_value("768").await?;
+        browser.press(&embed).await?;
+        browser.wait_for_text("768 × 576 px", TIMEOUT).await?;
         assert_eq!(count(studio), 0);
         Ok(())
     })

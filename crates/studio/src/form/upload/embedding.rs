@@ -11,8 +11,17 @@ const MAX_ITEM_LENGTH: u64 = 70_000;
 /// The length of a text that has space for a recognizable picture.
 const MIN_LENGTH: u64 = 10_000;
 
+/// The longest sides of copies that the user can choose, in pixels.
+pub const SIDES: [u32; 5] = [512, 768, 1024, 1536, 2048];
+
 /// The longest sides that are tried for a picture that is too large, in pixels.
-const SIDES: [u32; 7] = [2048, 1536, 1280, 1024, 768, 512, 256];
+const TRIED_SIDES: [u32; 7] = [2048, 1536, 1280, 1024, 768, 512, 256];
+
+/// The label of the choice of the longest side.
+pub const SIDE_LABEL: &str = "Longest side of copies";
+
+/// The choice of copies as large as fits, which applies until the user chooses another.
+pub const ANY_SIDE: &str = "As large as fits";
 
 /// The text of the button.
 pub const LABEL: &str = "Put a smaller copy into the request";
@@ -48,18 +57,28 @@ pub fn fits(bytes: u64, max_length: Option<u64>) -> bool {
     bytes.div_ceil(3) * 4 + PREFIX <= MAX_LENGTH.min(max_length.unwrap_or(MAX_LENGTH))
 }
 
-/// Returns the sizes to try for a picture, largest first: its own, then smaller ones of the same shape.
-pub fn sizes((width, height): (u32, u32)) -> Vec<(u32, u32)> {
+/// Reads a chosen longest side, in pixels; `None` if it is not one of [`SIDES`].
+pub fn parse_side(text: &str) -> Option<u32> {
+    let side = text.parse().ok()?;
+    SIDES.contains(&side).then_some(side)
+}
+
+/// Returns the sizes to try for a picture, largest first: its own, then smaller ones of the same shape. `side`: the maximum
+/// of the longest side, in pixels; `None` for any.
+pub fn sizes((width, height): (u32, u32), side: Option<u32>) -> Vec<(u32, u32)> {
     let longest = width.max(height);
-    let scaled = |side: u32| {
+    let side = side.unwrap_or(longest);
+    let scaled = |to: u32| {
         let scale = |length: u32| {
-            let scaled = u64::from(length) * u64::from(side) / u64::from(longest.max(1));
-            u32::try_from(scaled).unwrap_or(side).max(1)
+            let scaled = u64::from(length) * u64::from(to) / u64::from(longest.max(1));
+            u32::try_from(scaled).unwrap_or(to).max(1)
         };
         (scale(width), scale(height))
     };
-    let smaller = SIDES.into_iter().filter(|side| *side < longest).map(scaled);
-    [(width, height)].into_iter().chain(smaller).collect()
+    let own = (longest <= side).then_some((width, height));
+    let tried = TRIED_SIDES.into_iter();
+    let smaller = tried.filter(|tried| *tried < longest && *tried <= side);
+    own.into_iter().chain(smaller.map(scaled)).collect()
 }
 
 /// Returns the message for a picture that can't be put into the request.
@@ -73,13 +92,37 @@ mod tests {
 
     #[test]
     fn sizes_keep_the_shape_and_never_grow() {
-        assert_eq!(sizes((200, 100)), [(200, 100)]);
+        assert_eq!(sizes((200, 100), None), [(200, 100)]);
         assert_eq!(
-            sizes((1024, 512)),
+            sizes((1024, 512), None),
             [(1024, 512), (768, 384), (512, 256), (256, 128)]
         );
-        assert_eq!(sizes((4000, 3000))[1], (2048, 1536));
-        assert_eq!(sizes((10_000, 1)).last(), Some(&(256, 1)));
+        assert_eq!(sizes((4000, 3000), None)[..2], [(4000, 3000), (2048, 1536)]);
+        assert_eq!(sizes((10_000, 1), None).last(), Some(&(256, 1)));
+    }
+
+    /// Guards against a copy that is larger than the user has chosen.
+    #[test]
+    fn no_size_exceeds_the_chosen_side() {
+        for side in SIDES {
+            for picture in [(100, 300), (side, side), (side + 1, 7), (9000, 6000)] {
+                let sizes = sizes(picture, Some(side));
+                let longest = picture.0.max(picture.1).min(side);
+                assert_eq!(sizes.first().map(|it| it.0.max(it.1)), Some(longest));
+                assert!(sizes.is_sorted_by(|a, b| a.0 >= b.0 && a.1 >= b.1));
+            }
+        }
+    }
+
+    #[test]
+    fn only_offered_sides_are_read() {
+        assert_eq!(
+            SIDES.map(|side| parse_side(&side.to_string())),
+            SIDES.map(Some)
+        );
+        for other in ["", "0", "513", "-512", "99999999999", "512 px"] {
+            assert_eq!(parse_side(other), None);
+        }
     }
 
     /// Guards against a call with ten pictures that the service refuses as too large.
