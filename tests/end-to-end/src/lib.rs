@@ -12,6 +12,7 @@ mod firefox;
 pub mod generation;
 pub mod http;
 pub mod ledger;
+pub mod models_file;
 mod notice;
 mod page_clock;
 mod press;

@@ -1,13 +1,12 @@
 //! Tests of models that the local service runs with external programs: progress, and an unavailable model.
 
 use atelier_end_to_end::find::{by, starting};
+use atelier_end_to_end::models_file::ModelsFile;
 use atelier_end_to_end::service::Service;
 use atelier_end_to_end::story::drive;
-use atelier_end_to_end::{Result, http, wait};
+use atelier_end_to_end::{http, wait};
 use serde_json::{Value, json};
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
 use std::time::Duration;
 
 /// The time limit for the service and the page to check again, on a busy machine.
@@ -48,31 +47,14 @@ while [ ! -e \"$(dirname \"$0\")/go\" ]; do sleep 0.1; done
 printf '%s' \"$input\" > out.json
 ";
 
-fn write_program(folder: &Path) -> Result<()> {
-    write_script(folder, PROGRAM)
-}
-
-fn write_script(folder: &Path, script: &str) -> Result<()> {
-    // Writes to a temporary file and renames it: a program that is open for writing can't be started.
-    let (temporary, program) = (folder.join("draw.tmp"), folder.join("draw.sh"));
-    fs::write(&temporary, script)?;
-    fs::set_permissions(&temporary, fs::Permissions::from_mode(0o755))?;
-    fs::rename(temporary, program)?;
-    Ok(())
-}
-
 /// Guards against a wait without the progress that the program reports, and against a page that does not show that a
 /// model is unavailable.
 #[tokio::test(flavor = "multi_thread")]
 async fn progress_and_unavailable_model_are_shown() {
     let name = "progress_and_unavailable_model_are_shown";
     drive(name, async |browser| {
-        let folder = tempfile::tempdir()?;
-        let models = folder.path().join("models.toml");
-        fs::write(&models, MODELS)?;
-        write_program(folder.path())?;
-        let models = models.to_str().ok_or("no text")?;
-        let service = Service::start_with_site(&["--models", models]).await?;
+        let models = ModelsFile::with_program(MODELS, PROGRAM)?;
+        let service = Service::start_with_site(&["--models", models.path()]).await?;
         let page = format!("{}/models/image/sketch", service.address());
         browser.open(&page).await?;
         browser
@@ -89,13 +71,13 @@ async fn progress_and_unavailable_model_are_shown() {
             })
         })
         .await?;
-        fs::write(folder.path().join("go"), "")?;
+        fs::write(models.folder().join("go"), "")?;
         browser
             .find_with_limit(&by("button", "Run again"), TIMEOUT)
             .await?;
 
         // The model becomes unavailable. The service still accepts a task, which shows why it waits.
-        fs::remove_file(folder.path().join("draw.sh"))?;
+        fs::remove_file(models.folder().join("draw.sh"))?;
         wait::until(
             "the model to be away in the list".to_owned(),
             TIMEOUT,
@@ -123,7 +105,7 @@ async fn progress_and_unavailable_model_are_shown() {
             .await?;
 
         // The model is available again, and its task completes, without a reload of the page.
-        write_program(folder.path())?;
+        models.write_program(PROGRAM)?;
         browser
             .find_with_limit(&by("button", "Run again"), TIMEOUT)
             .await?;
@@ -155,12 +137,8 @@ async fn progress_and_unavailable_model_are_shown() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_reported_fraction_is_shown() {
     drive("a_reported_fraction_is_shown", async |browser| {
-        let folder = tempfile::tempdir()?;
-        let models = folder.path().join("models.toml");
-        fs::write(&models, MODELS)?;
-        write_script(folder.path(), MEASURED)?;
-        let models = models.to_str().ok_or("no text")?;
-        let service = Service::start_with_site(&["--models", models]).await?;
+        let models = ModelsFile::with_program(MODELS, MEASURED)?;
+        let service = Service::start_with_site(&["--models", models.path()]).await?;
         let page = format!("{}/models/image/sketch", service.address());
         browser.open(&page).await?;
         browser
@@ -190,7 +168,7 @@ async fn a_reported_fraction_is_shown() {
             })
         })
         .await?;
-        fs::write(folder.path().join("go"), "")?;
+        fs::write(models.folder().join("go"), "")?;
         browser.wait_for_text("Completed", TIMEOUT).await
     })
     .await;

@@ -1,16 +1,15 @@
 //! The dialogs for files and pictures of the user's own, and a list of media.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 
 use atelier_end_to_end::Result;
 use atelier_end_to_end::browser::Browser;
 use atelier_end_to_end::find::{by, starting};
+use atelier_end_to_end::models_file::ModelsFile;
 use atelier_end_to_end::service::Service;
 use atelier_end_to_end::site::repository;
 use atelier_end_to_end::story::drive;
 use atelier_end_to_end::wait::wait_for_value;
-use tempfile::TempDir;
 
 use super::{Examination, TIMEOUT, emulate_phone, find_small_targets};
 
@@ -107,18 +106,10 @@ const FORM_ABOVE_BOTTOM: &str = "
     return Math.floor(innerHeight - form.bottom)";
 
 /// Starts the service with the model.
-async fn start() -> Result<(TempDir, Service)> {
-    let folder = tempfile::tempdir()?;
-    let (models, program) = (
-        folder.path().join("models.toml"),
-        folder.path().join("draw.sh"),
-    );
-    fs::write(&models, MODELS)?;
-    fs::write(&program, "#!/bin/sh\n")?;
-    fs::set_permissions(&program, fs::Permissions::from_mode(0o755))?;
-    let models = models.to_str().ok_or("the path is not text")?;
-    let service = Service::start_with_site(&["--speed", "0", "--models", models]).await?;
-    Ok((folder, service))
+async fn start() -> Result<(ModelsFile, Service)> {
+    let models = ModelsFile::new(MODELS)?;
+    let service = Service::start_with_site(&["--speed", "0", "--models", models.path()]).await?;
+    Ok((models, service))
 }
 
 async fn run_script(browser: &Browser, script: &str) -> Result<()> {

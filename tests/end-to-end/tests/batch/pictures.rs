@@ -5,6 +5,7 @@ use crate::studio::{Studio, TIMEOUT, error, run_steps};
 use atelier_end_to_end::Result;
 use atelier_end_to_end::fault::{Fault, Rule};
 use atelier_end_to_end::find::{by, starting};
+use atelier_end_to_end::models_file::{ModelsFile, PICTURES};
 use atelier_end_to_end::wait::wait_for_value;
 use serde_json::{Value, json};
 
@@ -372,52 +373,11 @@ async fn a_refusal_because_of_the_single_form_ends_with_its_upload() {
     .await;
 }
 
-/// A model with space for a picture in the request, and one with a list of pictures.
-const MODELS: &str = r#"
-[[model]]
-category = "image"
-subcategory = "frame"
-name = "Tessera"
-description = "Frames a picture."
-makes = "image"
-
-[model.command]
-program = "/bin/true"
-
-[[model.parameter]]
-name = "image_url"
-type = "string"
-required = true
-
-[[model]]
-category = "image"
-subcategory = "collage"
-name = "Collage"
-description = "Puts pictures together."
-makes = "image"
-
-[model.command]
-program = "/bin/true"
-
-[[model.parameter]]
-name = "images"
-type = "files"
-required = true
-"#;
-
-fn models() -> (tempfile::TempDir, String) {
-    let folder = tempfile::tempdir().expect("a folder");
-    let models = folder.path().join("models.toml");
-    std::fs::write(&models, MODELS).expect("written");
-    let models = models.display().to_string();
-    (folder, models)
-}
-
 /// Guards against files that a model with only a list of them does not accept, and against names that are sent as addresses.
 #[tokio::test(flavor = "multi_thread")]
 async fn dropped_pictures_become_lists() {
-    let (_folder, models) = models();
-    let arguments = ["--speed", "0", "--models", &models];
+    let models = ModelsFile::new(PICTURES).expect("written");
+    let arguments = ["--speed", "0", "--models", models.path()];
     run_steps("listed_pictures", &arguments, async |studio| {
         let browser = studio.browser;
         browser
@@ -457,8 +417,15 @@ async fn dropped_pictures_become_lists() {
 /// Guards against pictures of a batch that can't be used at a service without uploads.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_service_without_uploads_gets_copies_in_the_requests() {
-    let (_folder, models) = models();
-    let arguments = ["--speed", "0", "--upload-limit", "off", "--models", &models];
+    let models = ModelsFile::new(PICTURES).expect("written");
+    let arguments = [
+        "--speed",
+        "0",
+        "--upload-limit",
+        "off",
+        "--models",
+        models.path(),
+    ];
     run_steps("pictures_in_requests", &arguments, async |studio| {
         let browser = studio.browser;
         browser

@@ -68,10 +68,10 @@ async fn a_lost_file_is_uploaded_again_for_each_field() {
 /// Guards against a task with an item whose file the service no longer has.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_lost_file_of_a_list_is_uploaded_again_or_prevents_submission() {
-    let (_folder, models) = media_lists::models().expect("the model file can be written");
+    let models = media_lists::models();
     run_steps(
         "a_lost_file_of_a_list",
-        &["--models", &models],
+        &["--models", models.path()],
         async |studio| {
             let browser = studio.browser;
             browser.open(&studio.address(media_lists::PAGE)).await?;

@@ -1,11 +1,9 @@
 //! Masks that are drawn over a picture of the same form.
 
-use std::fs;
-use std::os::unix::fs::PermissionsExt;
-
 use crate::studio::{Studio, TIMEOUT};
 use atelier_end_to_end::fault::{Fault, Rule};
 use atelier_end_to_end::find::{by, starting};
+use atelier_end_to_end::models_file::ModelsFile;
 use atelier_end_to_end::story::drive;
 use atelier_end_to_end::studio as start;
 use atelier_end_to_end::wait::{wait_for_match, wait_for_value};
@@ -118,16 +116,9 @@ async fn run_with(
     steps: impl AsyncFnOnce(&Studio<'_>) -> Result<()>,
 ) {
     drive(name, async |browser| {
-        let folder = tempfile::tempdir()?;
-        let (models, program) = (
-            folder.path().join("models.toml"),
-            folder.path().join("draw.sh"),
-        );
-        fs::write(&models, models_file)?;
-        fs::write(&program, "#!/bin/sh\n")?;
-        fs::set_permissions(&program, fs::Permissions::from_mode(0o755))?;
-        let models = models.to_str().ok_or("no text")?;
-        let studio = start::Studio::start(browser, &["--speed", "0", "--models", models]).await?;
+        let models = ModelsFile::new(models_file)?;
+        let arguments = ["--speed", "0", "--models", models.path()];
+        let studio = start::Studio::start(browser, &arguments).await?;
         browser.set_size(1280, 1000).await?;
         browser
             .open(&studio.address("/models/image/inpaint"))

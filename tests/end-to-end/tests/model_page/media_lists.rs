@@ -4,11 +4,9 @@ use crate::studio::{MODEL, Studio, TIMEOUT, run_steps};
 use atelier_end_to_end::Result;
 use atelier_end_to_end::fault::{Fault, Rule};
 use atelier_end_to_end::find::{by, starting};
+use atelier_end_to_end::models_file::ModelsFile;
 use atelier_end_to_end::wait::{wait_for_match, wait_for_value};
 use serde_json::{Value, json};
-use std::fs;
-use std::os::unix::fs::PermissionsExt;
-use tempfile::TempDir;
 
 const UPLOADS: &str = "/v2/uploads";
 pub const PAGE: &str = "/models/image/collage";
@@ -23,7 +21,7 @@ description = "Puts pictures together."
 makes = "image"
 
 [model.command]
-program = "./collage.sh"
+program = "./draw.sh"
 
 [[model.parameter]]
 name = "prompt"
@@ -89,22 +87,13 @@ const SENT: &str = r#"
 
 const FOCUSED: &str = "return document.activeElement.getAttribute('aria-label')";
 
-pub fn models() -> Result<(TempDir, String)> {
-    let folder = tempfile::tempdir()?;
-    let (models, program) = (
-        folder.path().join("models.toml"),
-        folder.path().join("collage.sh"),
-    );
-    fs::write(&models, MODELS)?;
-    fs::write(&program, PROGRAM)?;
-    fs::set_permissions(&program, fs::Permissions::from_mode(0o755))?;
-    let models = models.to_str().ok_or("no text")?.to_owned();
-    Ok((folder, models))
+pub fn models() -> ModelsFile {
+    ModelsFile::with_program(MODELS, PROGRAM).expect("the models file can be written")
 }
 
 pub async fn run_with_list(name: &str, steps: impl AsyncFnOnce(&Studio<'_>) -> Result<()>) {
-    let (_folder, models) = models().expect("the model file can be written");
-    run_steps(name, &["--models", &models], async |studio| {
+    let models = models();
+    run_steps(name, &["--models", models.path()], async |studio| {
         studio.browser.open(&studio.address(PAGE)).await?;
         studio.browser.find(&by("group", "images")).await?;
         steps(studio).await
@@ -305,8 +294,8 @@ async fn a_typed_address_is_added_when_generate_is_pressed() {
 /// the chosen picture.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_output_is_chosen_from_the_gallery_by_search() {
-    let (_folder, models) = models().expect("the model file can be written");
-    let arguments = ["--speed", "0", "--models", &models];
+    let models = models();
+    let arguments = ["--speed", "0", "--models", models.path()];
     run_steps("from_the_gallery", &arguments, async |studio| {
         let browser = studio.browser;
         for prompt in ["a red harbour", "a blue fox"] {

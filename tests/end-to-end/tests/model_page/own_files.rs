@@ -4,6 +4,7 @@ use crate::studio::{Studio, TIMEOUT, run_steps};
 use atelier_end_to_end::Result;
 use atelier_end_to_end::fault::{Call, Fault, Rule};
 use atelier_end_to_end::find::{by, starting};
+use atelier_end_to_end::models_file::{ModelsFile, PICTURES};
 use atelier_end_to_end::site;
 use atelier_end_to_end::wait::{wait_for_match, wait_for_value};
 use serde_json::Value;
@@ -382,53 +383,16 @@ async fn an_upload_continues_while_another_page_is_shown() {
 /// The choice of the size of copies.
 const SIDE: &str = "Longest side of copies";
 
-/// Models whose parameters have space for pictures inside the request. The list folds the built-in models next to
-/// them, so one has the name of the one that the tests wait for at the start.
-const MODELS: &str = r#"
-[[model]]
-category = "image"
-subcategory = "frame"
-name = "Tessera"
-description = "Frames a picture."
-makes = "image"
-
-[model.command]
-program = "/bin/true"
-
-[[model.parameter]]
-name = "image_url"
-type = "string"
-required = true
-
-[[model]]
-category = "image"
-subcategory = "collage"
-name = "Collage"
-description = "Puts pictures together."
-makes = "image"
-
-[model.command]
-program = "/bin/true"
-
-[[model.parameter]]
-name = "images"
-type = "files"
-required = true
-"#;
-
 #[tokio::test(flavor = "multi_thread")]
 async fn a_service_without_uploads_takes_addresses_only() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let models = folder.path().join("models.toml");
-    std::fs::write(&models, MODELS).expect("written");
-    let models = models.display().to_string();
+    let models = ModelsFile::new(PICTURES).expect("written");
     let arguments = [
         "--speed",
         "0",
         "--upload-limit",
         "off",
         "--models",
-        models.as_str(),
+        models.path(),
     ];
     run_steps("a_service_without_uploads", &arguments, async |studio| {
         let browser = studio.browser;

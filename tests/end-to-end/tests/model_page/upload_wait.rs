@@ -128,9 +128,9 @@ async fn an_upload_ends_when_another_input_is_loaded() {
 /// Guards against a task with a list that was changed after the press of Generate.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_list_that_changes_during_the_wait_is_not_sent() {
-    let (_folder, models) = media_lists::models().expect("the model file can be written");
+    let models = media_lists::models();
     let name = "a_list_that_changes";
-    run_steps(name, &["--models", &models], async |studio| {
+    run_steps(name, &["--models", models.path()], async |studio| {
         let browser = studio.browser;
         browser.open(&studio.address(media_lists::PAGE)).await?;
         browser.find(&by("group", "images")).await?;
