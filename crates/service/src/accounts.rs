@@ -55,8 +55,12 @@ pub trait AccountStore: Send + Sync {
     /// Returns whether accounts exist or existed. Returns `None` if that takes a database query.
     fn has_accounts_cached(&self) -> Option<bool>;
 
-    /// Returns whether accounts exist or existed. Returns `true` if the store can't be read.
-    fn has_accounts(&self) -> bool;
+    /// Returns whether accounts exist or existed.
+    ///
+    /// # Errors
+    ///
+    /// The store can't be read.
+    fn has_accounts(&self) -> Result<bool, AccountError>;
 
     /// Adds an account. Returns `false` if the name is taken.
     ///
@@ -122,8 +126,12 @@ impl Accounts {
         self.store.has_accounts_cached()
     }
 
-    /// Returns whether clients need an account. Returns `true` if the store can't be read. Blocks.
-    pub fn has_accounts(&self) -> bool {
+    /// Returns whether clients need an account. Blocks.
+    ///
+    /// # Errors
+    ///
+    /// The accounts can't be read.
+    pub fn has_accounts(&self) -> Result<bool, AccountError> {
         self.store.has_accounts()
     }
 
@@ -221,9 +229,9 @@ mod tests {
     fn a_token_is_shown_once_and_stored_as_a_digest() {
         let data = tempfile::tempdir().unwrap();
         let accounts = Accounts::of(data.path());
-        assert!(!accounts.has_accounts());
+        assert!(!accounts.has_accounts().unwrap());
         let token = accounts.add("ada").unwrap();
-        assert!(accounts.has_accounts());
+        assert!(accounts.has_accounts().unwrap());
         let bytes = std::fs::read(data.path().join("accounts.sqlite")).unwrap();
         let has = |text: &str| {
             bytes
@@ -254,6 +262,9 @@ mod tests {
             others.remove("ada"),
             Err(AccountError::Unknown(_))
         ));
-        assert!(accounts.has_accounts(), "clients still need an account");
+        assert!(
+            accounts.has_accounts().unwrap(),
+            "clients still need an account"
+        );
     }
 }

@@ -46,11 +46,13 @@ const POLL_INTERVAL: Duration = Duration::from_millis(50);
 /// for an address reachable from other machines without a token.
 pub fn check_access(config: &Config, accounts: &Accounts) -> Result<(), StartError> {
     let has = |token: &Option<String>| token.as_ref().is_some_and(|token| !token.is_empty());
-    if accounts.has_accounts() && has(&config.token) {
+    // Clients need an account while it is unknown whether accounts exist.
+    let has_accounts = accounts.has_accounts().unwrap_or(true);
+    if has_accounts && has(&config.token) {
         return Err(StartError::Token);
     }
     let listen = config.listen;
-    if !listen.ip().is_loopback() && !accounts.has_accounts() && !has(&config.token) {
+    if !listen.ip().is_loopback() && !has_accounts && !has(&config.token) {
         return Err(StartError::Open(listen));
     }
     match config.metrics_listen {

@@ -275,7 +275,8 @@ fn access(config: &Config) -> Finding {
     if let Err(problem) = check_access(config, &accounts) {
         return error("access", problem.to_string());
     }
-    match accounts.has_accounts().then(|| accounts.list()) {
+    let has_accounts = accounts.has_accounts().unwrap_or(true);
+    match has_accounts.then(|| accounts.list()) {
         Some(Ok(list)) if list.is_empty() => warning(
             "access",
             "all accounts were removed, so no client has access: atelier-service account add NAME",

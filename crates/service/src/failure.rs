@@ -6,6 +6,7 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
 
+use crate::accounts::AccountError;
 use crate::idempotency::KeyError;
 use crate::store::StoreError;
 
@@ -118,6 +119,15 @@ impl Failure {
             );
         }
         Self::internal(error)
+    }
+
+    /// Returns a 500 or 503 for an error of the store of the accounts.
+    pub fn accounts(error: AccountError) -> Self {
+        match error {
+            AccountError::Store(error) => Self::store(error),
+            AccountError::Database(error) => Self::store(error.into()),
+            error => Self::internal(error),
+        }
     }
 
     /// Returns a 500; the cause is logged, and not returned to the caller.

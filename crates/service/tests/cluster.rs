@@ -10,8 +10,12 @@ mod crowd;
 mod events;
 #[path = "cluster/openai_images.rs"]
 mod openai_images;
+#[path = "cluster/outage.rs"]
+mod outage;
 #[path = "cluster/progress.rs"]
 mod progress;
+#[path = "chaos/proxy.rs"]
+mod proxy;
 #[path = "cluster/queue_tables.rs"]
 mod queue_tables;
 #[path = "cluster/silent.rs"]

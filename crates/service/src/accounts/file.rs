@@ -71,14 +71,14 @@ impl File {
 impl AccountStore for File {
     /// Needs no query, because it only checks whether the file exists.
     fn has_accounts_cached(&self) -> Option<bool> {
-        Some(self.has_accounts())
-    }
-
-    fn has_accounts(&self) -> bool {
         if !self.has_existed.load(Ordering::Relaxed) && self.path.exists() {
             self.has_existed.store(true, Ordering::Relaxed);
         }
-        self.has_existed.load(Ordering::Relaxed)
+        Some(self.has_existed.load(Ordering::Relaxed))
+    }
+
+    fn has_accounts(&self) -> Result<bool, AccountError> {
+        Ok(self.has_accounts_cached().unwrap_or(true))
     }
 
     fn insert(&self, name: &str, digest: &str) -> Result<bool, AccountError> {

@@ -43,9 +43,9 @@ impl AccountStore for PostgresAccounts {
         }
     }
 
-    fn has_accounts(&self) -> bool {
+    fn has_accounts(&self) -> Result<bool, AccountError> {
         if let Some(has_accounts) = self.has_accounts_cached() {
-            return has_accounts;
+            return Ok(has_accounts);
         }
         let now = now_ms();
         let begun = self.database.wait(
@@ -53,19 +53,20 @@ impl AccountStore for PostgresAccounts {
                 .fetch_one(self.database.pool()),
         );
         match begun {
-            Ok(true) => self.has_existed.store(true, Ordering::Relaxed),
+            Ok(true) => {
+                self.has_existed.store(true, Ordering::Relaxed);
+                Ok(true)
+            }
             Ok(false) => {
                 self.checked_ms.store(now, Ordering::Relaxed);
-                return false;
+                Ok(false)
             }
             // Happens only in commands that create no tables. A service creates its tables when it starts.
             Err(sqlx::Error::Database(error)) if error.code().as_deref() == Some(NO_TABLE) => {
-                return false;
+                Ok(false)
             }
-            // Clients need an account while it is unknown whether accounts exist.
-            Err(error) => tracing::warn!("can't check whether accounts exist: {error}"),
+            Err(error) => Err(failed(error)),
         }
-        true
     }
 
     fn insert(&self, name: &str, digest: &str) -> Result<bool, AccountError> {

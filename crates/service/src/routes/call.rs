@@ -157,13 +157,14 @@ pub async fn account_of(app: &Arc<App>, token: &str) -> Result<Option<String>, F
     let _permit = app.accounts.lookups.acquire().await;
     let (app, token) = (app.clone(), token.to_owned());
     run_blocking(move || {
-        if !app.accounts.has_accounts() {
+        // While it is unknown whether accounts exist, the token is neither valid nor invalid.
+        if !app.accounts.has_accounts().map_err(Failure::accounts)? {
             return Ok(None);
         }
         let found = app
             .accounts
             .find_by_token(&token)
-            .map_err(Failure::internal)?;
+            .map_err(Failure::accounts)?;
         found.map(Some).ok_or_else(auth::unknown_token)
     })
     .await

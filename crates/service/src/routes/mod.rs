@@ -248,8 +248,9 @@ async fn needs_account(app: &Arc<App>) -> bool {
         Some(has_accounts) => has_accounts,
         None => {
             let app = app.clone();
-            let has_accounts = run_blocking(move || Ok(app.accounts.has_accounts())).await;
-            has_accounts.unwrap_or(true)
+            let has_accounts =
+                run_blocking(move || app.accounts.has_accounts().map_err(Failure::accounts));
+            has_accounts.await.unwrap_or(true)
         }
     }
 }
