@@ -80,8 +80,9 @@ impl Runner for Program {
 
     fn run(&self, run: &Run<'_>) -> Result<Vec<Artifact>, Ended> {
         let folder = self.work.join(run.id);
-        // A program of an earlier attempt may still run after the service was killed.
-        kill_leftovers(run.id);
+        // A program of an earlier attempt may still run after the service was killed. One of a service that is alive is left
+        // alone: its service may only be disconnected, and would store that the killed program has failed.
+        kill_processes_of(run.id, |process| !process.is_of_other_service());
         let made = self.run_in(run, &folder);
         let _ = fs::remove_dir_all(&folder);
         made
@@ -89,7 +90,7 @@ impl Runner for Program {
 
     /// Kills the processes that a killed service has left. [`Self::run`] ends those of its own attempt.
     fn stop(&self, id: &str) -> Result<Stopped, String> {
-        kill_leftovers(id);
+        kill_processes_of(id, |_| true);
         let _ = fs::remove_dir_all(self.work.join(id));
         Ok(Stopped::Yes)
     }
@@ -327,8 +328,8 @@ impl Line {
     }
 }
 
-/// Kills processes of earlier attempts at the task that are left after the service was killed. Only for Linux.
-fn kill_leftovers(task: &str) {
+/// Kills the selected processes of earlier attempts at the task. Only for Linux.
+fn kill_processes_of(task: &str, is_selected: impl Fn(&ProgramProcess) -> bool) {
     #[cfg(target_os = "linux")]
     {
         let mark = format!("{TASK_VARIABLE}={task}");
@@ -343,6 +344,7 @@ fn kill_leftovers(task: &str) {
             let id = process.file_name().to_str().and_then(|id| id.parse().ok());
             if let Some(id) = id.and_then(rustix::process::Pid::from_raw)
                 && belongs_to_task(&process.path())
+                && is_selected(&ProgramProcess(id))
             {
                 // An error means that it has already ended.
                 let _ = rustix::process::kill_process(id, rustix::process::Signal::KILL);
@@ -350,7 +352,42 @@ fn kill_leftovers(task: &str) {
         }
     }
     #[cfg(not(target_os = "linux"))]
-    let _ = task;
+    let _ = (task, is_selected);
+}
+
+/// A process of a program, or of one of its child processes.
+#[cfg(target_os = "linux")]
+struct ProgramProcess(rustix::process::Pid);
+
+#[cfg(not(target_os = "linux"))]
+struct ProgramProcess;
+
+impl ProgramProcess {
+    /// Returns whether another process of the service has started the program, and is alive.
+    #[cfg(target_os = "linux")]
+    fn is_of_other_service(&self) -> bool {
+        use rustix::process::{getpgid, getpid};
+        let own = getpid().as_raw_nonzero().get();
+        let name = |process: i32| fs::read_to_string(format!("/proc/{process}/comm")).ok();
+        // The program leads its process group. After the end of its service, its parent is another process.
+        let program = getpgid(Some(self.0)).map(|group| group.as_raw_nonzero());
+        let stat = program.map(|program| fs::read_to_string(format!("/proc/{program}/stat")));
+        let Ok(Ok(stat)) = stat else { return false };
+        parent_in(&stat).is_some_and(|parent| parent != own && name(parent) == name(own))
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn is_of_other_service(&self) -> bool {
+        false
+    }
+}
+
+/// Returns the process id of the parent in the contents of `/proc/PID/stat`: after the name, which may contain spaces and
+/// parentheses, and the state.
+#[cfg(target_os = "linux")]
+fn parent_in(stat: &str) -> Option<i32> {
+    let (_, fields) = stat.rsplit_once(')')?;
+    fields.split_whitespace().nth(1)?.parse().ok()
 }
 
 /// Collects the files in the folder, by name; ignores hidden files and folders.

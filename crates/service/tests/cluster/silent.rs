@@ -8,7 +8,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 
 use super::support::small_server::{SmallServer, json_response};
-use super::{Cluster, LEASE, Worker, wait_for_end};
+use super::{Cluster, LEASE, OWN, Worker, wait_for_end};
 
 const MODEL: (&str, &str) = ("image", "paid");
 const GENERATIONS: &str = "/v1/images/generations";
@@ -108,6 +108,27 @@ fn a_task_sent_by_a_paused_worker_does_not_fail() {
     let answer = wait_for_end(&cluster, &server, &task, Instant::now() + 3 * LEASE);
     assert_eq!(answer["status"], "completed", "{answer}");
     assert_eq!(paid.request_count(), 1);
+}
+
+/// Guards against a task that fails because the process that took it over has killed its program.
+#[test]
+#[ignore = "needs PostgreSQL and a bucket: ./dev test cluster"]
+fn a_program_of_a_paused_worker_continues() {
+    let cluster = Cluster::new();
+    let blocker = cluster.block_program();
+    let server = cluster.serve("s0", &[]);
+    let first = cluster.work("w0");
+    let task = server.generate(OWN, json!({"prompt": "a"}));
+    cluster.await_runs(1, LEASE);
+    first.signal(Signal::STOP);
+    let second = cluster.work("w1");
+    cluster.await_runs(2, 3 * LEASE);
+    // Only the first can end the task.
+    second.signal(Signal::STOP);
+    first.signal(Signal::CONT);
+    drop(blocker);
+    let answer = wait_for_end(&cluster, &server, &task, Instant::now() + 3 * LEASE);
+    assert_eq!(answer["status"], "completed", "{answer}");
 }
 
 /// Guards against ignoring a result because another worker has stored that the outcome is unknown.
