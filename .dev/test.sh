@@ -5,7 +5,7 @@
 
 phases=(format lint native browser build end-to-end budget)
 # These phases run in `full` or if they are named.
-full_phases=(engines trials soak runners cluster)
+full_phases=(engines trials soak runners cluster chaos)
 more_phases=("${full_phases[@]}" comfyui)
 passed=0
 failed=0
@@ -406,7 +406,7 @@ test_cluster() {
       AWS_ENDPOINT="http://127.0.0.1:$s3_port" AWS_ACCESS_KEY_ID=test AWS_SECRET_ACCESS_KEY=test AWS_REGION=us-east-1 \
       cargo test --locked --no-fail-fast -p atelier-service --features cluster \
       --test bucket --test cluster --test interface --test uploads --test idempotency --test restart --test accounts \
-      --test secrets --test cancel --test events -- \
+      --test secrets --test cancel --test events --test mcp -- \
       --include-ignored --test-threads=4 --skip data_is_readable_only_by_its_owner --skip a_directory_can_be_used_by_only_one_service
   else
     cat "$logs/moto.log" "$logs/postgres.log"
@@ -414,6 +414,16 @@ test_cluster() {
   fi
   stop "$moto"
   stop_postgres
+}
+
+# Lets random faults happen to several processes of the service under load. ATELIER_CHAOS_ROUNDS is the number of rounds,
+# ATELIER_CHAOS_SEED repeats one, and ATELIER_CHAOS_PREVIOUS is the program of an earlier release, which each round upgrades. The
+# test starts its own PostgreSQL, whose user can't read a temporary folder of root's: hence TMPDIR.
+test_chaos() {
+  set_up_moto
+  set_up_postgres
+  suite "chaos" env TMPDIR=/tmp ATELIER_TEST_POSTGRES="$postgres_bin" ATELIER_TEST_MOTO="$tools/moto/bin/moto_server" \
+    cargo test --locked -p atelier-service --features cluster --test chaos -- --include-ignored --nocapture
 }
 
 # Creates the samples of the models once for all services of the end-to-end tests, in $ATELIER_TEST_SAMPLES.
