@@ -31,6 +31,7 @@ pub mod python_file;
 mod request;
 mod retry_after;
 mod schema;
+mod server_events;
 mod status;
 mod stored_reference;
 mod task;
@@ -57,6 +58,7 @@ pub use request::{
 };
 pub use retry_after::parse as parse_retry_after;
 pub use schema::{Parameters, RESERVED_NAMES, Schema};
+pub use server_events::{ServerEvent, ServerEventParser};
 pub use status::StatusWord;
 pub use stored_reference::{STORED_MARK, stored_name};
 pub use task::{Accepted, Output, Progress, TaskId};

@@ -2,7 +2,7 @@
 
 use crate::lenient::{self, Target};
 use crate::prose::bounded;
-use crate::{ApiError, Guest, Model, ModelId, UploadLimits};
+use crate::{ApiError, Guest, Model, ModelId, UploadLimits, path};
 
 /// The maximum length of a category or subcategory, in bytes. Each is a path segment of the schema's URL.
 const MAX_SEGMENT: usize = 2_000;
@@ -25,6 +25,9 @@ pub struct ModelList {
     pub uploads: Option<UploadLimits>,
     /// Whether the service can cancel tasks, an extension of INTERFACE; see [`Cancellation`](crate::Cancellation).
     pub can_cancel: bool,
+    /// Whether the service has a stream of the changes of tasks, an extension of INTERFACE; see
+    /// [`ServerEvent`](crate::ServerEvent).
+    pub has_events: bool,
 }
 
 /// The known values of `integrations` in the model list, an extension of INTERFACE.
@@ -61,6 +64,7 @@ impl ModelList {
             has_accounts: reply.account.is_some(),
             uploads: reply.uploads.limits(),
             can_cancel: reply.cancel == Some(true),
+            has_events: reply.events.as_deref() == Some(path::EVENTS),
         })
     }
 }
@@ -74,6 +78,7 @@ struct Reply {
     account: Option<String>,
     uploads: Uploads,
     cancel: Option<bool>,
+    events: Option<String>,
 }
 
 impl Target for Reply {
@@ -86,6 +91,7 @@ impl Target for Reply {
             "account" => reset_target(&mut self.account),
             "uploads" => reset_target(&mut self.uploads),
             "cancel" => reset_target(&mut self.cancel),
+            "events" => reset_target(&mut self.events),
             _ => None,
         }
     }
@@ -353,6 +359,22 @@ mod tests {
             assert!(!read(odd.clone()), "{odd}");
         }
         assert!(!list(&json!({"data": []})).can_cancel);
+    }
+
+    /// The page sends the token to this path.
+    #[test]
+    fn only_the_known_path_announces_events() {
+        let read = |events: Value| list(&json!({"data": [], "events": events})).has_events;
+        assert!(read(json!("/v2/events")));
+        for odd in [
+            json!(true),
+            json!("/events"),
+            json!("https://other.example/v2/events"),
+            json!(["/v2/events"]),
+        ] {
+            assert!(!read(odd.clone()), "{odd}");
+        }
+        assert!(!list(&json!({"data": []})).has_events);
     }
 
     #[test]
