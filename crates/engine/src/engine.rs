@@ -7,6 +7,7 @@ mod block_reason;
 mod call;
 mod cancel;
 mod early_fetch;
+mod event_stream;
 mod gone;
 mod late;
 mod output_refusals;
@@ -39,6 +40,8 @@ use atelier_contract::{ApiError, TaskId};
 pub use block_reason::BlockReason;
 use call::Calls;
 pub use call::{Call, CallId, CallKind};
+use event_stream::EventStream;
+pub use event_stream::StreamAction;
 use refusal::Credentials;
 use refused_batches::{AcceptedNow, LastForbidden};
 pub use reply_limits::ReplyLimits;
@@ -113,6 +116,7 @@ pub struct Engine {
     accepted_now: AcceptedNow,
     pause: SubmissionPause,
     storage: StorageHealth,
+    stream: EventStream,
     pending: Vec<Pending>,
     last_now: Millis,
     /// The backward jumps of the clock since the page was opened: the time before the jump, and its size.
@@ -142,6 +146,7 @@ impl Engine {
             accepted_now: AcceptedNow::default(),
             pause: SubmissionPause::default(),
             storage: StorageHealth::default(),
+            stream: EventStream::default(),
             pending: Vec::new(),
             last_now: 0,
             set_back: Vec::new(),
@@ -199,8 +204,10 @@ impl Engine {
             return None;
         }
         let now = self.last_now;
-        let forget = self.timers.removals.next().map(|at| at.max(now));
-        forget.into_iter().chain(self.next_call_at(now)).min()
+        let forget = self.timers.removals.next();
+        let other = forget.into_iter().chain(self.stream.dead_at()).min();
+        let other = other.map(|at| at.max(now));
+        other.into_iter().chain(self.next_call_at(now)).min()
     }
 
     /// Returns when the next call is due.
@@ -297,6 +304,7 @@ impl Engine {
         if now < self.last_now {
             let back = self.last_now - now;
             self.services.shift_back(back);
+            self.stream.shift_back(back);
             self.pause.shift_back(back);
             self.timers.shift_calls_back(back);
             for tracked in self.tasks.values_mut() {
@@ -323,6 +331,8 @@ impl Engine {
             }
             if task.state.id().is_some() && !had_id {
                 task.accepted = Some(now);
+                // The event of its end may be older than the id.
+                tracked.must_poll = true;
             }
             if task.state.is_terminal() && task.finished.is_none() {
                 task.finished = Some(now);

@@ -17,6 +17,7 @@ pub use account::Account;
 pub use action::{Action, BatchAction};
 pub use engine::{
     BlockReason, Call, CallId, CallKind, Command, Engine, Idempotency, ReplyLimits, Secrets,
+    StreamAction,
 };
 pub use missing_credentials::MissingCredentials;
 pub use rate_limit::RateLimit;

@@ -84,6 +84,7 @@ impl Engine {
         } else if self.credentials.token_version().is_some() {
             self.lift_limit(now);
         }
+        self.reset_stream(now);
         self.account = account;
         self.pause = SubmissionPause::default();
         self.calls.reset_unmade();

@@ -34,9 +34,11 @@ impl Engine {
         let mut asked = Vec::new();
         for key in keys {
             self.timers.polls.remove(&key);
-            let Some(task) = self.task(&key) else {
+            let Some(tracked) = self.tasks.get_mut(&key) else {
                 continue;
             };
+            tracked.must_poll = false;
+            let task = &tracked.task;
             if let Some(id) = task.state.id() {
                 let request = TaskRequest {
                     id,
@@ -64,7 +66,11 @@ impl Engine {
             let Some(tracked) = self.tasks.get(key) else {
                 continue;
             };
-            let half = schedule::interval(age(&tracked.task, now)) / 2;
+            let usual = schedule::interval(age(&tracked.task, now));
+            let half = match kind {
+                Some(CallKind::Status) if tracked.failures == 0 => self.stream.interval(usual),
+                _ => usual,
+            } / 2;
             if keys.len() >= most || due > now.saturating_add(half) {
                 break;
             }
@@ -107,7 +113,8 @@ impl Engine {
         let wait = match (tracked.early_fetch, tracked.error_since) {
             (EarlyFetch::Wanted, _) => usual.min(1_000),
             (_, Some(since)) => (now.saturating_sub(since) / 2).clamp(usual, MAX_INTERVAL),
-            (_, None) => usual,
+            (_, None) if tracked.must_poll => usual,
+            (_, None) => self.stream.interval(usual),
         };
         Some(schedule::jittered(wait, chance))
     }

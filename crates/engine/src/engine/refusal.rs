@@ -142,6 +142,7 @@ impl Engine {
         let were_refused = self.credentials.are_refused();
         self.credentials.change(&self.calls);
         if were_refused {
+            self.reset_stream(now);
             self.restart_waits(now);
             self.pause.probe();
             self.wake(now);
@@ -189,6 +190,7 @@ impl Engine {
         let before = self.credentials.token_version.replace(version);
         if before.is_some_and(|before| before != version) {
             self.lift_limit(now);
+            self.reset_stream(now);
         }
         self.give_up_expired(now);
     }

@@ -194,7 +194,13 @@ impl Engine {
         }
     }
 
-    fn apply_progress(&mut self, key: &TaskKey, progress: Progress, now: Millis, chance: f64) {
+    pub(super) fn apply_progress(
+        &mut self,
+        key: &TaskKey,
+        progress: Progress,
+        now: Millis,
+        chance: f64,
+    ) {
         // For a status that the interface doesn't define, show the error as progress.
         let line = progress.line.clone().or_else(|| progress.error.clone());
         let (fraction, preview) = (progress.fraction, progress.preview.clone());

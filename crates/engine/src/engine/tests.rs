@@ -3,6 +3,7 @@ mod batches;
 mod cancel;
 mod credentials;
 mod elapsed;
+mod event_stream;
 pub(super) mod harness;
 mod key_validity;
 mod large_replies;

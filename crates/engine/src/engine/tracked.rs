@@ -13,6 +13,9 @@ pub(super) struct Tracked {
     pub failures: u32,
     /// When this tab last received a usable response for the task.
     pub last_answer: Option<Millis>,
+    /// Whether changes may have been missed since the last poll, so that the next one is not deferred although there is a
+    /// stream of events.
+    pub must_poll: bool,
     /// The time since which the service has returned only 404 for the id.
     pub unknown_since: Option<Millis>,
     /// The number of responses with the status completed and no output.
@@ -51,6 +54,7 @@ impl Tracked {
             order,
             failures: 0,
             last_answer: None,
+            must_poll: true,
             unknown_since: None,
             empty_answers: 0,
             error_since: None,

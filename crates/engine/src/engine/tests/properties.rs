@@ -3,7 +3,7 @@
 
 use proptest::prelude::*;
 
-use super::world::{Faults, World};
+use super::world::{Faults, StreamFaults, World};
 use crate::{Action, BatchKey, Phase};
 
 #[derive(Debug, Clone)]
@@ -81,6 +81,18 @@ fn any_faults() -> impl Strategy<Value = Faults> {
     )
 }
 
+fn any_stream_faults() -> impl Strategy<Value = StreamFaults> {
+    let part = || 0u64..500;
+    (part(), part(), part(), part()).prop_map(|(refused, silent, lost_event, odd_event)| {
+        StreamFaults {
+            refused,
+            silent,
+            lost_event,
+            odd_event,
+        }
+    })
+}
+
 fn batch(n: u8) -> BatchKey {
     BatchKey(format!("batch-{n}"))
 }
@@ -154,12 +166,16 @@ proptest! {
         faults in any_faults(),
         has_batch: bool,
         has_cancel: bool,
+        has_stream: bool,
+        stream_faults in any_stream_faults(),
         operations in prop::collection::vec(any_operation(), 1..40),
     ) {
         let mut world = World::new(seed);
         world.faults = faults;
         world.has_batch = has_batch;
         world.has_cancel = has_cancel;
+        world.has_stream = has_stream;
+        world.stream_faults = stream_faults;
         world.latency = (5, 3_000);
         world.write = 500;
         for operation in operations {

@@ -3,11 +3,15 @@
 
 mod guards;
 mod service;
+mod stream;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use atelier_contract::{ApiError, Input};
 use serde_json::{Value, json};
+
+use stream::OpenStream;
+pub use stream::StreamFaults;
 
 use crate::engine::{Call, CallId, CallKind, Command, Engine, Idempotency};
 use crate::{
@@ -71,6 +75,12 @@ pub struct World {
     pub list_failures: u64,
     /// The id that was returned, the request and the time, by idempotency key.
     keys: HashMap<String, (String, Value, Millis)>,
+    /// Whether the service has a stream of events.
+    pub has_stream: bool,
+    pub stream_faults: StreamFaults,
+    stream: Option<OpenStream>,
+    /// The number of streams that were opened.
+    pub streams: usize,
     pub latency: (Millis, Millis),
     pub work: (Millis, Millis),
     pub sent: Vec<Sent>,
@@ -152,6 +162,10 @@ impl World {
             key_support_at: None,
             list_failures: 0,
             keys: HashMap::new(),
+            has_stream: false,
+            stream_faults: StreamFaults::default(),
+            stream: None,
+            streams: 0,
             latency: (20, 80),
             work: (2_000, 60_000),
             sent: Vec::new(),
@@ -244,6 +258,7 @@ impl World {
         }
         self.writing.clear();
         self.engine = Engine::new(account());
+        self.stream = None;
         // The new page has not received the refusal.
         self.is_refused = false;
         self.request_key_support();
@@ -308,7 +323,8 @@ impl World {
             let answer = self.in_flight.iter().map(|call| call.at).min();
             let key_support = self.key_support_at.map(|at| at.max(self.time + 1));
             let written = self.writing.iter().map(|(at, _)| *at).min();
-            let own = key_support.into_iter().chain(written);
+            let stream = self.next_in_stream().map(|at| at.max(self.time + 1));
+            let own = key_support.into_iter().chain(written).chain(stream);
             let next = wake.into_iter().chain(answer).chain(own).min();
             let Some(next) = next.filter(|next| *next <= end) else {
                 self.time = end;
@@ -317,6 +333,7 @@ impl World {
             self.time = self.time.max(next);
             self.report_key_support();
             self.deliver();
+            self.deliver_stream();
             self.step_engine();
             self.send_stored();
         }
@@ -354,6 +371,8 @@ impl World {
     }
 
     fn run_commands(&mut self) {
+        self.engine.set_stream_offered(self.has_stream);
+        self.act_on_stream();
         let now = self.now();
         for command in self.engine.step(now) {
             match command {

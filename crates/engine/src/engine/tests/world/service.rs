@@ -116,7 +116,12 @@ impl World {
     }
 
     /// Returns the status and body of a response of a single endpoint.
-    fn one(&mut self, kind: CallKind, request: &Value, key: Option<&str>) -> (u16, Value) {
+    pub(super) fn one(
+        &mut self,
+        kind: CallKind,
+        request: &Value,
+        key: Option<&str>,
+    ) -> (u16, Value) {
         assert_eq!(request["uid"], "me");
         if kind == CallKind::Generate {
             assert_eq!(request["seed"], u64::MAX);

@@ -1,0 +1,253 @@
+//! Follows tasks through the service's stream of events, an extension of the interface. While the stream lives, running
+//! tasks are polled once a minute only. An event has the same effect as the answer to a poll.
+
+use atelier_contract::{ApiError, Progress, ServerEvent, json};
+use serde_json::{Value, json};
+
+use super::Engine;
+use crate::{Millis, Phase, TaskKey};
+
+/// The interval of polls while the stream lives, in milliseconds. They find what the stream has not reported.
+const INTERVAL: Millis = 60_000;
+
+/// The stream is dead after this time without a byte, in milliseconds. The service sends one every 15 seconds.
+const MAX_SILENCE: Millis = 40_000;
+
+/// A change counts as reported at once if the bytes before it are at most this old, in milliseconds.
+const MAX_PAUSE: Millis = 20_000;
+
+/// The waits before a stream is opened again, in milliseconds, by the number of failures in a row.
+const RECONNECT: [Millis; 5] = [1_000, 2_000, 5_000, 15_000, 60_000];
+
+/// A stream that lasted this long, in milliseconds, has not failed: the service ends each stream after a while.
+const MIN_DURATION: Millis = 60_000;
+
+/// The stream of the current account.
+#[derive(Debug, Default)]
+pub(super) struct EventStream {
+    is_offered: bool,
+    open: Option<Open>,
+    failures: usize,
+    /// When a stream may be opened next.
+    not_before: Millis,
+    /// The id of the last event, with which the next stream continues.
+    last_event: Option<String>,
+}
+
+/// An open stream.
+#[derive(Debug, Clone, Copy)]
+struct Open {
+    since: Millis,
+    /// When the last byte was received, or the stream was opened.
+    heard: Millis,
+    /// When the byte before that was received; 0 before the second chunk.
+    before: Millis,
+    /// Whether a byte was received.
+    is_alive: bool,
+}
+
+/// What to do with the stream.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum StreamAction {
+    /// Open a stream that continues after the event with this id.
+    Open(Option<String>),
+    /// Close the stream, and report nothing more of it.
+    Close,
+}
+
+impl EventStream {
+    /// Whether changes of tasks are reported.
+    pub fn is_alive(&self) -> bool {
+        self.open.is_some_and(|open| open.is_alive)
+    }
+
+    /// Returns the interval of polls: at least a minute while changes are reported.
+    pub fn interval(&self, usual: Millis) -> Millis {
+        if self.is_alive() {
+            usual.max(INTERVAL)
+        } else {
+            usual
+        }
+    }
+
+    /// Returns when the stream counts as dead unless a byte is received.
+    pub fn dead_at(&self) -> Option<Millis> {
+        self.open.map(|open| open.heard.saturating_add(MAX_SILENCE))
+    }
+
+    /// Moves the times back after the clock was set back.
+    pub fn shift_back(&mut self, back: Millis) {
+        self.not_before = self.not_before.saturating_sub(back);
+        if let Some(open) = &mut self.open {
+            for at in [&mut open.since, &mut open.heard, &mut open.before] {
+                *at = at.saturating_sub(back);
+            }
+        }
+    }
+}
+
+impl Engine {
+    /// Sets whether the service announces a stream.
+    pub fn set_stream_offered(&mut self, is_offered: bool) {
+        self.stream.is_offered = is_offered;
+    }
+
+    /// Returns what to do with the stream now. Must be called before each step. `is_open`: whether the owner has an open
+    /// stream; `may_open`: whether it has credentials for the account.
+    pub fn stream_action(
+        &mut self,
+        is_open: bool,
+        may_open: bool,
+        now: Millis,
+    ) -> Option<StreamAction> {
+        self.advance(now);
+        if self.stream.dead_at().is_some_and(|at| at <= now) {
+            self.stream_ended(None, now);
+        }
+        let is_polling = !self.timers.polls.is_empty() || self.calls.polls().next().is_some();
+        let may_call = self.leading && self.online && may_open && !self.is_refused();
+        let is_wanted = self.stream.is_offered && may_call && is_polling;
+        if !is_wanted {
+            self.close_stream(now);
+        }
+        if self.stream.open.is_some() {
+            return None;
+        }
+        if is_open {
+            return Some(StreamAction::Close);
+        }
+        let limiter = self.services.limiter(&self.account.address, now);
+        if !is_wanted || self.stream.not_before > now || !limiter.take(now) {
+            return None;
+        }
+        self.stream.open = Some(Open {
+            since: now,
+            heard: now,
+            before: 0,
+            is_alive: false,
+        });
+        Some(StreamAction::Open(self.stream.last_event.clone()))
+    }
+
+    /// Handles a chunk of the stream with these events; there may be none.
+    pub fn stream_received(&mut self, events: &[ServerEvent], now: Millis, chance: f64) {
+        self.advance(now);
+        let Some(open) = &mut self.stream.open else {
+            return;
+        };
+        open.before = if open.is_alive { open.heard } else { 0 };
+        open.heard = now;
+        if !std::mem::replace(&mut open.is_alive, true) {
+            self.miss_events(now);
+        }
+        for event in events {
+            if event.id.is_some() {
+                self.stream.last_event.clone_from(&event.id);
+            }
+            match event.kind.as_str() {
+                "status" => self.status_event(&event.data, now, chance),
+                "missed" => self.miss_events(now),
+                _ => {}
+            }
+        }
+    }
+
+    /// Handles the end of the stream, or an attempt to open it that failed with an error.
+    pub fn stream_ended(&mut self, error: Option<&ApiError>, now: Millis) {
+        self.advance(now);
+        let Some(open) = self.stream.open else {
+            return;
+        };
+        self.close_stream(now);
+        if now.saturating_sub(open.since) >= MIN_DURATION && open.is_alive {
+            self.stream.failures = 0;
+        }
+        let last = RECONNECT.len() - 1;
+        let wait = RECONNECT[self.stream.failures.min(last)];
+        self.stream.failures += 1;
+        let wait = match error {
+            // Another attempt would have the same result: it is not a stream, or the service refuses it.
+            Some(error) if !error.is_retryable() || matches!(error, ApiError::Malformed { .. }) => {
+                Millis::MAX
+            }
+            Some(error) => error.retry_after_ms().unwrap_or_default().max(wait),
+            None => wait,
+        };
+        self.stream.not_before = now.saturating_add(wait);
+    }
+
+    /// Forgets the stream of another account or token.
+    pub(super) fn reset_stream(&mut self, now: Millis) {
+        self.close_stream(now);
+        self.stream = EventStream {
+            is_offered: self.stream.is_offered,
+            ..EventStream::default()
+        };
+    }
+
+    fn close_stream(&mut self, now: Millis) {
+        let was_alive = self.stream.is_alive();
+        self.stream.open = None;
+        if was_alive {
+            self.miss_events(now);
+        }
+    }
+
+    /// Polls all running tasks, because their changes may not have been reported. Failed polls are repeated when they are
+    /// due.
+    fn miss_events(&mut self, now: Millis) {
+        let mut due = Vec::new();
+        for (key, tracked) in &mut self.tasks {
+            tracked.must_poll = true;
+            let is_running = tracked.task.state.phase() == Phase::Running;
+            if is_running && tracked.failures == 0 && self.timers.polls.contains(key) {
+                due.push(key.clone());
+            }
+        }
+        for key in due {
+            self.set_due(&key, now);
+        }
+    }
+
+    /// Handles an event like the answer to a poll of its task. Ignores events about other tasks and ended tasks: an event
+    /// may be older than the last answer.
+    fn status_event(&mut self, data: &str, now: Millis, chance: f64) {
+        let Some(data) = json::read(data) else {
+            return;
+        };
+        let Some(key) = self.running_task(&data) else {
+            return;
+        };
+        let Ok(progress) = Progress::from_body(&json!({ "data": data })) else {
+            return;
+        };
+        let is_in_flight = self.calls.is_in_flight(&key);
+        let is_timely =
+            (self.stream.open).is_some_and(|open| now.saturating_sub(open.before) <= MAX_PAUSE);
+        let Some(tracked) = self.tasks.get_mut(&key) else {
+            return;
+        };
+        // The answer to the poll may be older than the event.
+        if is_in_flight || !tracked.task.watching {
+            tracked.must_poll = true;
+            return;
+        }
+        if is_timely {
+            tracked.last_answer = Some(now);
+        }
+        tracked.must_poll = false;
+        self.apply_progress(&key, progress, now, chance);
+    }
+
+    /// Returns the running task of an event. Ids may be unique within a model only.
+    fn running_task(&self, data: &Value) -> Option<TaskKey> {
+        let is_it = |task: &&crate::Task| {
+            task.state.phase() == Phase::Running
+                && task.account == self.account
+                && (task.state.id()).is_some_and(|id| data["id"] == *id.0)
+                && data["category"] == *task.model.category
+                && data["subcategory"] == *task.model.subcategory
+        };
+        self.tasks().find(is_it).map(|task| task.key.clone())
+    }
+}
