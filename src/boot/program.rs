@@ -143,6 +143,7 @@ fn begin_pages() {
     prefetch::follow_more(more_pages);
     output_input::listen_for_drags();
     aspect_ratios::follow(contexts);
+    contexts.runner.follow_events(contexts.catalog);
     uploads::restore(contexts, output_input::forget);
 }
 

@@ -355,12 +355,9 @@ async fn read_bounded(response: &Response, max_bytes: u64) -> Result<(Array, boo
         let Ok(chunk) = JsFuture::from(reader.read()).await else {
             return Ok((parts, false));
         };
-        let done = Reflect::get(&chunk, &"done".into()).map_err(broken)?;
-        if done.is_truthy() {
+        let Some(chunk) = chunk_bytes(&chunk)? else {
             return Ok((parts, true));
-        }
-        let value = Reflect::get(&chunk, &"value".into()).map_err(broken)?;
-        let chunk: Uint8Array = value.unchecked_into();
+        };
         let Some(rest) = left.checked_sub(chunk.length().into()) else {
             // The guard aborts the request, and with it the reader.
             return Err(ApiError::malformed(ApiError::TOO_LARGE));
@@ -370,7 +367,17 @@ async fn read_bounded(response: &Response, max_bytes: u64) -> Result<(Array, boo
     }
 }
 
-fn network(error: gloo_net::Error) -> ApiError {
+/// Returns the bytes of a chunk that a reader has returned; `None` at the end of the body.
+pub(super) fn chunk_bytes(chunk: &JsValue) -> Result<Option<Uint8Array>, ApiError> {
+    let done = Reflect::get(chunk, &"done".into()).map_err(broken)?;
+    if done.is_truthy() {
+        return Ok(None);
+    }
+    let value = Reflect::get(chunk, &"value".into()).map_err(broken)?;
+    Ok(Some(value.unchecked_into()))
+}
+
+pub(super) fn network(error: gloo_net::Error) -> ApiError {
     ApiError::Network {
         detail: error.to_string(),
     }
@@ -383,7 +390,7 @@ fn cut_off() -> ApiError {
 }
 
 /// Drops the browser's message about a broken reply, because it does not help.
-fn broken(_: JsValue) -> ApiError {
+pub(super) fn broken(_: JsValue) -> ApiError {
     cut_off()
 }
 

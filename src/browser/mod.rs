@@ -9,6 +9,7 @@ pub mod dates;
 pub mod download;
 pub mod early;
 pub mod editing;
+pub mod event_stream;
 pub mod file;
 pub mod frame;
 pub mod full_screen;

@@ -20,6 +20,7 @@ use super::status::Status;
 use super::tab_message::TabMessage;
 use super::tab_sync::TabSync;
 use super::task_store::TaskStore;
+use crate::browser::event_stream::EventStream;
 use crate::browser::storage::thumbnails;
 use crate::browser::storage::{StorageError, Written};
 use crate::browser::{clock, http, lifecycle, random};
@@ -27,6 +28,7 @@ use crate::reactive::boxed::{after, spawn};
 use crate::state::session::Session;
 use stored_outputs::keys_with_data;
 
+mod events;
 mod stored_outputs;
 
 /// How many records a step of the engine may write immediately. If there are more, the records that no call depends on are
@@ -60,6 +62,9 @@ struct State {
     is_probing: bool,
     /// The number of `store_files` calls in progress.
     storing_count: usize,
+    stream: Option<EventStream>,
+    /// Opens or closes the stream, once the part of the program that can do so is loaded.
+    check_stream: Option<fn(Driver)>,
 }
 
 /// The tasks that a step of the engine has changed and that must be saved.
@@ -103,6 +108,8 @@ impl Driver {
                 last_write: None,
                 is_probing: false,
                 storing_count: 0,
+                stream: None,
+                check_stream: None,
             }),
         }
     }
@@ -138,9 +145,18 @@ impl Driver {
         self.tasks.show(&known.unwrap_or_default());
     }
 
+    /// Opens or closes the stream of events, if that is due.
+    pub fn check_stream(self) {
+        let check = self.state.try_with_value(|state| state.check_stream);
+        if let Some(check) = check.flatten() {
+            check(self);
+        }
+    }
+
     /// Runs one step of the engine, executes its commands, and sets the timer for the next step.
     pub fn pump(self) {
         self.tabs.check();
+        self.check_stream();
         let now = clock::now();
         let decided = self.update(|engine| {
             (

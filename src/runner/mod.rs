@@ -19,6 +19,7 @@ use crate::browser::local::LocalStore;
 use crate::browser::storage::StorageError;
 use crate::browser::{clock, lifecycle, random};
 use crate::reactive::boxed::{effect, memo, spawn};
+use crate::state::catalog::Catalog;
 use crate::state::notices::Notices;
 use crate::state::session::Session;
 
@@ -140,6 +141,12 @@ impl Runner {
         Interval::new(TICK_MS, move || tabs.tick()).forget();
         on_cleanup(move || tabs.resign());
         spawn(parts.open(self.is_open));
+    }
+
+    /// Follows the tasks through the service's stream of events, if it announces one. Until this is called, they are only
+    /// polled.
+    pub fn follow_events(&self, catalog: Catalog) {
+        self.parts().driver.follow_events(catalog);
     }
 
     /// Returns the creation time for a task that is created now.

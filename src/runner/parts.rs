@@ -82,6 +82,7 @@ impl Parts {
     fn follow(self) {
         self.driver
             .update(|engine| engine.set_leading(false, clock::now()));
+        self.driver.check_stream();
         self.tabs.send(&TabMessage::StateWanted);
     }
 

@@ -25,3 +25,6 @@ mod rule;
 pub use proxy::FaultProxy;
 pub use record::Call;
 pub use rule::{Fault, RetryAfter, Rule};
+
+/// The path of the stream of events. The proxy passes the events on as they arrive.
+pub const EVENTS: &str = "/v2/events";

@@ -2,14 +2,14 @@
 
 use super::clock::Clock;
 use super::record::Call;
-use super::reply::{self, Reply};
+use super::reply::{self, Endless, Reply};
 use super::rule::{Fault, RetryAfter, Rule};
-use super::{command, first};
+use super::{EVENTS, command, first};
 use crate::{Error, Result, http, received_refusals};
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Bytes, Incoming};
 use hyper::header::{
-    ACCEPT_ENCODING, AUTHORIZATION, CONNECTION, CONTENT_LENGTH, TRANSFER_ENCODING,
+    ACCEPT_ENCODING, AUTHORIZATION, CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, TRANSFER_ENCODING,
 };
 use hyper::http::request::Parts;
 use hyper::server::conn::http1;
@@ -42,6 +42,8 @@ pub(super) struct Shared {
     first_scripts: Mutex<Vec<String>>,
     /// Notifies held calls when the rules are removed.
     cleared: watch::Sender<()>,
+    /// Breaks the connections of all streams of events.
+    cut: watch::Sender<()>,
 }
 
 impl FaultProxy {
@@ -71,6 +73,7 @@ impl FaultProxy {
             calls: Mutex::default(),
             first_scripts: Mutex::default(),
             cleared: watch::Sender::new(()),
+            cut: watch::Sender::new(()),
         });
         let address = listener.local_addr()?;
         let server = tokio::spawn(serve(listener, Arc::clone(&shared)));
@@ -99,12 +102,26 @@ impl FaultProxy {
         self.shared
             .rules()
             .insert(0, Rule::every(path, Fault::Down));
+        if self.shared.is_down(EVENTS) {
+            self.cut_streams();
+        }
     }
 
     /// Undoes [`Self::take_down`].
     pub fn bring_up(&self, path: &str) {
         let down = Rule::every(path, Fault::Down);
         self.shared.rules().retain(|rule| *rule != down);
+    }
+
+    /// Breaks the connections of all streams of events that are open now.
+    pub fn cut_streams(&self) {
+        self.shared.cut.send_replace(());
+    }
+
+    /// Hides the service's stream of events from now on, so that the page only polls.
+    pub fn hide_events(&self) {
+        let field = "events".to_owned();
+        self.add(Rule::every("/api/models", Fault::HideField { field }));
     }
 
     /// Hides the service's support for idempotency keys from now on. Most services have none.
@@ -379,9 +396,16 @@ impl Inbound {
                 request.headers_mut().append(name, value.clone());
             }
         }
+        // Subscribes before the call is sent: a test may cut the stream as soon as the service has received it.
+        let cut = shared.cut.subscribe();
         let (mut parts, body) = http::send(&shared.service, request).await?.into_parts();
         parts.headers.remove(CONNECTION);
         parts.headers.remove(TRANSFER_ENCODING);
+        let kind = parts.headers.get(CONTENT_TYPE);
+        if kind.is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream")) {
+            parts.extensions.insert(Endless::new(body, cut));
+            return Ok(Response::from_parts(parts, Full::default()));
+        }
         Ok(Response::from_parts(
             parts,
             Full::new(body.collect().await?.to_bytes()),

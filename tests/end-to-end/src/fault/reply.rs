@@ -3,11 +3,13 @@
 use super::rule::RetryAfter;
 use http_body_util::channel::Channel;
 use http_body_util::{BodyExt, Collected, Either, Full};
-use hyper::body::Bytes;
+use hyper::body::{Bytes, Incoming};
 use hyper::header::{HeaderMap, HeaderValue};
 use hyper::{Response, header};
 use serde_json::{Value, json};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
+use tokio::sync::watch;
 
 pub(super) type Reply = Response<Full<Bytes>>;
 
@@ -32,8 +34,32 @@ pub(super) async fn halve(reply: Reply) -> Reply {
 
 pub(super) type Streamed = Response<Either<Full<Bytes>, Channel<Bytes, std::io::Error>>>;
 
+/// The body of a stream of events, which is passed on as it arrives until the streams are cut.
+struct Passed {
+    body: Incoming,
+    cut: watch::Receiver<()>,
+}
+
+/// Marks a response whose body is a stream of events.
+#[derive(Clone)]
+pub(super) struct Endless(Arc<Mutex<Option<Passed>>>);
+
+impl Endless {
+    pub fn new(body: Incoming, cut: watch::Receiver<()>) -> Self {
+        Self(Arc::new(Mutex::new(Some(Passed { body, cut }))))
+    }
+
+    fn take(&self) -> Option<Passed> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
 /// Returns the response to send, which may break off.
 pub(super) fn stream(reply: Reply) -> Streamed {
+    let endless: Option<&Endless> = reply.extensions().get();
+    if let Some(passed) = endless.and_then(Endless::take) {
+        return reply.map(|_| Either::Right(pass_on(passed)));
+    }
     let Some(&Unfinished(bytes)) = reply.extensions().get() else {
         return reply.map(Either::Left);
     };
@@ -49,6 +75,30 @@ pub(super) fn stream(reply: Reply) -> Streamed {
         });
         Either::Right(channel)
     })
+}
+
+fn pass_on(passed: Passed) -> Channel<Bytes, std::io::Error> {
+    let Passed { mut body, mut cut } = passed;
+    let (mut sender, channel) = Channel::new(1);
+    tokio::spawn(async move {
+        loop {
+            let frame = tokio::select! {
+                frame = body.frame() => frame,
+                _ = cut.changed() => break,
+            };
+            let data = match frame {
+                None => return,
+                Some(Ok(frame)) => frame.into_data().unwrap_or_default(),
+                Some(Err(_)) => break,
+            };
+            // Ends when the client has disconnected.
+            if sender.send_data(data).await.is_err() {
+                return;
+            }
+        }
+        sender.abort(std::io::ErrorKind::ConnectionAborted.into());
+    });
+    channel
 }
 
 pub(super) fn json(status: u16, body: &Value) -> Reply {

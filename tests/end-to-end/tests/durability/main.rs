@@ -2,6 +2,7 @@
 //! while the page, the network and the service fail in various ways.
 
 mod cancel;
+mod events;
 mod everything;
 mod failures;
 mod handover;
