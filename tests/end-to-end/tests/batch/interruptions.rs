@@ -37,6 +37,7 @@ async fn a_reload_mid_batch_loses_nothing_and_sends_nothing_twice() {
     let name = "a_reload_mid_batch_loses_nothing_and_sends_nothing_twice";
     let service = ["--speed", "2", "--workers", "25"];
     run_until_settled(name, &service, async |studio| {
+        studio.proxy.hide_events();
         studio.allow_calls(1, BATCH);
         studio.proxy.add(Rule::next(1, BATCH, rate_limited(4)));
         let prompts = numbered_prompts("kept", 25);

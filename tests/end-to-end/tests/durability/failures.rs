@@ -21,6 +21,7 @@ fn status(status: u16) -> Fault {
 async fn polls_are_repeated_after_unusable_responses() {
     let name = "polls_are_repeated_after_unusable_responses";
     run_until_settled(name, &["--speed", "0.2"], async |studio| {
+        studio.proxy.hide_events();
         let faults = [
             ("error", ERROR),
             ("dropped before", Fault::DropBefore),

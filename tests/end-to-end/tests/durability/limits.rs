@@ -119,6 +119,7 @@ async fn a_reload_does_not_shorten_the_wait() {
 async fn a_page_left_at_once_does_not_shorten_the_wait() {
     let name = "a_page_left_at_once_does_not_shorten_the_wait";
     run_until_settled(name, &["--speed", "2"], async |studio| {
+        studio.proxy.hide_events();
         // The first line prevents the browser's question before leaving.
         let script = "
             window.addEventListener('beforeunload', event => event.stopImmediatePropagation());
