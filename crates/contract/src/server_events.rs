@@ -4,13 +4,16 @@
 /// The maximum size of an event, in bytes. It is far above that of a task's status.
 const MAX_EVENT: usize = 1 << 20;
 
+/// The maximum length of an id, in bytes. It is sent in a header.
+const MAX_ID: usize = 200;
+
 /// An event of a stream.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ServerEvent {
     /// The type of the event; empty if the stream names none.
     pub kind: String,
     pub data: String,
-    /// The id with which a new stream continues after this event, if the event has one.
+    /// The id with which a new stream continues after this event, if the event has one that a header can contain.
     pub id: Option<String>,
 }
 
@@ -59,7 +62,9 @@ impl ServerEventParser {
         let value = value.strip_prefix(' ').unwrap_or(value);
         match name {
             "event" => self.event.kind = value.to_owned(),
-            "id" if !value.contains('\0') => self.event.id = Some(value.to_owned()),
+            "id" if value.len() <= MAX_ID && value.bytes().all(|byte| byte.is_ascii_graphic()) => {
+                self.event.id = Some(value.to_owned());
+            }
             "data" => {
                 if std::mem::replace(&mut self.has_data, true) {
                     self.event.data.push('\n');
@@ -110,19 +115,32 @@ mod tests {
         assert_eq!(parse("data\n\n"), [event("", "", None)]);
         assert_eq!(parse("event: a\nid: 1\n\n"), []);
         assert_eq!(parse("event: a\n\ndata: b\n\n"), [event("", "b", None)]);
-        assert_eq!(parse("id: a\0b\ndata: c\n\n"), [event("", "c", None)]);
         assert_eq!(parse("data: unfinished\n"), []);
+    }
+
+    /// Guards against a header that the browser refuses with an exception.
+    #[test]
+    fn ignores_ids_that_no_header_can_contain() {
+        for id in ["żółw", "→", "a b", "a\0b", &"a".repeat(MAX_ID + 1)] {
+            let text = format!("id: {id}\ndata: c\n\n");
+            assert_eq!(parse(&text), [event("", "c", None)]);
+        }
+        let mut parser = ServerEventParser::default();
+        let events = parser.push(b"id: a\xffb\ndata: c\n\n").unwrap();
+        assert_eq!(events, [event("", "c", None)]);
     }
 
     #[test]
     fn ends_at_an_event_that_is_too_large() {
         let mut parser = ServerEventParser::default();
         let chunk = [b'a'; 1_000];
-        let count = (0..).take_while(|_| parser.push(&chunk).is_some()).count();
+        let count = (0..10_000)
+            .take_while(|_| parser.push(&chunk).is_some())
+            .count();
         assert_eq!(count, MAX_EVENT / 1_000);
         let mut parser = ServerEventParser::default();
         let lines = "data: 12345678\n".repeat(1_000);
-        let count = (0..).take_while(|_| parser.push(lines.as_bytes()).is_some());
+        let count = (0..10_000).take_while(|_| parser.push(lines.as_bytes()).is_some());
         assert!(count.count() < MAX_EVENT / 8_000);
     }
 

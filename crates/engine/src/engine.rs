@@ -324,6 +324,7 @@ impl Engine {
         if state != tracked.task.state {
             let task = &mut tracked.task;
             let had_id = task.state.id().is_some();
+            let was_running = task.state.phase() == Phase::Running;
             task.state = state;
             (task.not_before, task.waits_since) = (None, None);
             if task.state.phase() != Phase::Running {
@@ -331,7 +332,9 @@ impl Engine {
             }
             if task.state.id().is_some() && !had_id {
                 task.accepted = Some(now);
-                // The event of its end may be older than the id.
+            }
+            if task.state.phase() == Phase::Running && !was_running {
+                // The event of its end may have been received before.
                 tracked.must_poll = true;
             }
             if task.state.is_terminal() && task.finished.is_none() {

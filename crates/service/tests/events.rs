@@ -76,7 +76,7 @@ fn a_stream_without_access_is_refused() {
 fn one_user_can_not_open_all_streams() {
     let server = Server::start(&[]);
     let mut streams: Vec<Stream> = (0..64).map(|_| Stream::open(&server, "me", None)).collect();
-    assert_eq!(Stream::request(&server, "?uid=me", "local", None).0, 429);
+    assert_eq!(Stream::request(&server, "?uid=me", "local", None).0, 503);
     Stream::open(&server, "bob", None).begin();
     // A closed stream makes room, once the service has noticed.
     streams.pop();

@@ -10,11 +10,12 @@ use crate::{Millis, Phase, TaskKey};
 /// The interval of polls while the stream lives, in milliseconds. They find what the stream has not reported.
 const INTERVAL: Millis = 60_000;
 
-/// The stream is dead after this time without a byte, in milliseconds. The service sends one every 15 seconds.
-const MAX_SILENCE: Millis = 40_000;
+/// The stream is dead after this time without a byte, in milliseconds. The service sends one every 15 seconds. A proxy that
+/// collects bytes for longer makes the stream useless, too.
+const MAX_SILENCE: Millis = 22_000;
 
-/// A change counts as reported at once if the bytes before it are at most this old, in milliseconds.
-const MAX_PAUSE: Millis = 20_000;
+/// The wait after an answer that is no stream, in milliseconds. A proxy may have sent it during an update of the service.
+const REFUSED_WAIT: Millis = 600_000;
 
 /// The waits before a stream is opened again, in milliseconds, by the number of failures in a row.
 const RECONNECT: [Millis; 5] = [1_000, 2_000, 5_000, 15_000, 60_000];
@@ -40,8 +41,8 @@ struct Open {
     since: Millis,
     /// When the last byte was received, or the stream was opened.
     heard: Millis,
-    /// When the byte before that was received; 0 before the second chunk.
-    before: Millis,
+    /// Whether the byte before that was received, so that changes after it are reported at once.
+    is_timely: bool,
     /// Whether a byte was received.
     is_alive: bool,
 }
@@ -59,6 +60,11 @@ impl EventStream {
     /// Whether changes of tasks are reported.
     pub fn is_alive(&self) -> bool {
         self.open.is_some_and(|open| open.is_alive)
+    }
+
+    /// Whether a connection is in use.
+    pub fn is_open(&self) -> bool {
+        self.open.is_some()
     }
 
     /// Returns the interval of polls: at least a minute while changes are reported.
@@ -79,7 +85,7 @@ impl EventStream {
     pub fn shift_back(&mut self, back: Millis) {
         self.not_before = self.not_before.saturating_sub(back);
         if let Some(open) = &mut self.open {
-            for at in [&mut open.since, &mut open.heard, &mut open.before] {
+            for at in [&mut open.since, &mut open.heard] {
                 *at = at.saturating_sub(back);
             }
         }
@@ -104,9 +110,8 @@ impl Engine {
         if self.stream.dead_at().is_some_and(|at| at <= now) {
             self.stream_ended(None, now);
         }
-        let is_polling = !self.timers.polls.is_empty() || self.calls.polls().next().is_some();
         let may_call = self.leading && self.online && may_open && !self.is_refused();
-        let is_wanted = self.stream.is_offered && may_call && is_polling;
+        let is_wanted = self.stream.is_offered && may_call && self.is_following();
         if !is_wanted {
             self.close_stream(now);
         }
@@ -123,7 +128,7 @@ impl Engine {
         self.stream.open = Some(Open {
             since: now,
             heard: now,
-            before: 0,
+            is_timely: false,
             is_alive: false,
         });
         Some(StreamAction::Open(self.stream.last_event.clone()))
@@ -135,7 +140,12 @@ impl Engine {
         let Some(open) = &mut self.stream.open else {
             return;
         };
-        open.before = if open.is_alive { open.heard } else { 0 };
+        // The device has slept: these bytes were waiting, and more may be missing.
+        if now.saturating_sub(open.heard) >= MAX_SILENCE {
+            self.stream_ended(None, now);
+            return;
+        }
+        open.is_timely = open.is_alive;
         open.heard = now;
         if !std::mem::replace(&mut open.is_alive, true) {
             self.miss_events(now);
@@ -168,12 +178,30 @@ impl Engine {
         let wait = match error {
             // Another attempt would have the same result: it is not a stream, or the service refuses it.
             Some(error) if !error.is_retryable() || matches!(error, ApiError::Malformed { .. }) => {
-                Millis::MAX
+                REFUSED_WAIT
             }
             Some(error) => error.retry_after_ms().unwrap_or_default().max(wait),
             None => wait,
         };
         self.stream.not_before = now.saturating_add(wait);
+        if let Some(ApiError::RateLimited { retry_after_ms, .. }) = error {
+            let address = self.account.address.clone();
+            self.limit_rate(&address, *retry_after_ms, now);
+        }
+    }
+
+    /// Whether any running task of the account is followed.
+    fn is_following(&self) -> bool {
+        let is_followed = |key: &TaskKey| {
+            let task = self.task(key);
+            task.is_some_and(|task| {
+                task.watching
+                    && task.account == self.account
+                    && task.state.phase() == Phase::Running
+            })
+        };
+        let mut asked = self.calls.polls().flat_map(|call| &call.tasks);
+        self.timers.polls.iter().any(|(_, key)| is_followed(key)) || asked.any(is_followed)
     }
 
     /// Forgets the stream of another account or token.
@@ -200,7 +228,8 @@ impl Engine {
         for (key, tracked) in &mut self.tasks {
             tracked.must_poll = true;
             let is_running = tracked.task.state.phase() == Phase::Running;
-            if is_running && tracked.failures == 0 && self.timers.polls.contains(key) {
+            let is_failing = tracked.failures > 0 || tracked.error_since.is_some();
+            if is_running && !is_failing && self.timers.polls.contains(key) {
                 due.push(key.clone());
             }
         }
@@ -222,8 +251,7 @@ impl Engine {
             return;
         };
         let is_in_flight = self.calls.is_in_flight(&key);
-        let is_timely =
-            (self.stream.open).is_some_and(|open| now.saturating_sub(open.before) <= MAX_PAUSE);
+        let is_timely = self.stream.open.is_some_and(|open| open.is_timely);
         let Some(tracked) = self.tasks.get_mut(&key) else {
             return;
         };

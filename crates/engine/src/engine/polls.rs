@@ -6,7 +6,7 @@ use super::early_fetch::EarlyFetch;
 use super::{CallKind, Engine, Tracked};
 use crate::{Millis, Phase, Task, TaskKey, schedule};
 
-/// The maximum number of polls in flight. Browsers open six connections to a host.
+/// The maximum number of polls in flight, and the stream of events. Browsers open six connections to a host.
 const MAX_IN_FLIGHT: usize = 4;
 
 /// The longest interval between two polls of a task that reports an error, in milliseconds.
@@ -14,7 +14,8 @@ pub(super) const MAX_INTERVAL: Millis = 600_000;
 
 impl Engine {
     pub(super) fn may_poll(&self) -> bool {
-        self.credentials.may_poll_once(&self.calls) && self.calls.polls().count() < MAX_IN_FLIGHT
+        let in_flight = self.calls.polls().count() + usize::from(self.stream.is_open());
+        self.credentials.may_poll_once(&self.calls) && in_flight < MAX_IN_FLIGHT
     }
 
     /// Makes one status, response or cancel call, if a task is due and the rate limit allows it.

@@ -45,7 +45,7 @@ const MAX_READ: usize = 64;
 ///
 /// # Errors
 ///
-/// As for [`admit`]; also 400 without a user, 404 for another account's, 429 if there are too many streams.
+/// As for [`admit`]; also 400 without a user, 404 for another account's, 503 if there are too many streams.
 pub async fn stream(State(app): State<Arc<App>>, request: Request) -> Result<Response, Failure> {
     let headers = request.headers();
     let peer = request.extensions().get::<Peer>().cloned();
@@ -110,7 +110,8 @@ fn form_value(query: &str, name: &str) -> Option<String> {
 
 fn too_many() -> Failure {
     let mut failure = Failure::new(
-        StatusCode::TOO_MANY_REQUESTS,
+        // 429 would stop the client's other calls, too.
+        StatusCode::SERVICE_UNAVAILABLE,
         "too_many_streams",
         "Too many streams are open. Ask for the status instead; try again later.",
     );

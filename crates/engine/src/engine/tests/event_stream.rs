@@ -104,15 +104,34 @@ fn event_has_the_effect_of_a_poll() {
     assert_eq!(harness.engine.next_wake(), None);
 }
 
-/// The page slept, or the stream was interrupted: the end of the task may be long ago.
+/// Guards against bytes from before the device slept, which would defer polls although the stream is dead.
+#[test]
+fn stream_is_dead_after_a_long_silence_even_if_bytes_follow() {
+    let mut harness = Harness::streaming();
+    harness.now += 3_600_000;
+    harness.receive(&[status("processing")]);
+    harness.receive(&[status("failed")]);
+    assert_eq!(harness.phase("a"), Phase::Running);
+    assert_eq!(harness.call().kind, CallKind::Status);
+}
+
+/// Guards against a result that appears a minute late: the stream reports its end only once.
+#[test]
+fn task_that_runs_again_is_polled_soon() {
+    let mut harness = Harness::streaming();
+    harness.receive(&[status("completed")]);
+    let call = harness.call();
+    assert_eq!(call.kind, CallKind::Response);
+    harness.answer(&call, progress("processing"));
+    assert_eq!(harness.phase("a"), Phase::Running);
+    let before = harness.now;
+    harness.next_call();
+    assert!(harness.now - before < 2_000);
+}
+
+/// The stream was interrupted: the end of the task may be long ago.
 #[test]
 fn end_is_unseen_if_the_stream_was_silent_before() {
-    let mut harness = Harness::streaming();
-    harness.now += 39_000;
-    harness.receive(&[status("failed")]);
-    let task = harness.engine.task(&TaskKey("a".into())).unwrap();
-    assert!(task.ended_unseen);
-
     let mut harness = Harness::streaming();
     harness.engine.stream_ended(None, harness.now);
     harness.now += 30_000;
@@ -132,7 +151,7 @@ fn polls_resume_at_once_when_the_stream_ends_or_is_silent() {
     assert_eq!(harness.call().kind, CallKind::Status);
 
     let mut harness = Harness::streaming();
-    let dead = harness.now + 40_000;
+    let dead = harness.now + 22_000;
     assert_eq!(harness.engine.next_wake(), Some(dead));
     harness.now = dead;
     assert_eq!(harness.stream_action(), Some(StreamAction::Close));
@@ -328,7 +347,7 @@ fn failed_streams_are_opened_again_after_growing_waits() {
 }
 
 #[test]
-fn refused_stream_is_not_opened_again_for_this_account() {
+fn refused_stream_is_opened_again_after_ten_minutes_or_for_another_account() {
     for refusal in [
         ApiError::from_status(400, None, None),
         ApiError::from_status(401, None, None),
@@ -342,7 +361,7 @@ fn refused_stream_is_not_opened_again_for_this_account() {
             Some(StreamAction::Open(_))
         ));
         harness.engine.stream_ended(Some(&refusal), harness.now);
-        harness.now += 86_400_000;
+        harness.now += 599_999;
         assert_eq!(harness.stream_action(), None, "{refusal:?}");
         let other = Account {
             uid: "other".into(),
@@ -361,11 +380,21 @@ fn refused_stream_is_not_opened_again_for_this_account() {
         harness.stream_action(),
         Some(StreamAction::Open(_))
     ));
+    harness
+        .engine
+        .stream_ended(Some(&ApiError::from_status(404, None, None)), harness.now);
+    harness.now += 600_000;
+    assert!(matches!(
+        harness.stream_action(),
+        Some(StreamAction::Open(_))
+    ));
     let busy = ApiError::from_status(429, None, Some(50_000));
     harness.engine.stream_ended(Some(&busy), harness.now);
+    assert!(harness.calls().is_empty(), "a limit applies to all calls");
     harness.now += 49_999;
     assert_eq!(harness.stream_action(), None);
-    harness.now += 1;
+    assert!(harness.calls().is_empty());
+    harness.now += 5_000;
     assert!(matches!(
         harness.stream_action(),
         Some(StreamAction::Open(_))

@@ -74,7 +74,11 @@ impl World {
             _ if self.revoked => Some(ApiError::from_status(401, None, None)),
             false if self.below(1_000) < self.stream_faults.refused => Some(match self.below(3) {
                 0 => ApiError::from_status(404, None, None),
-                1 => ApiError::from_status(429, None, Some(self.below(90_000))),
+                1 => {
+                    let wait = self.below(90_000);
+                    self.not_before = self.not_before.max(self.time + wait);
+                    ApiError::from_status(429, None, Some(wait))
+                }
                 _ => ApiError::from_status(500, None, None),
             }),
             _ => None,
