@@ -40,6 +40,22 @@ impl Origin {
     }
 }
 
+impl Origin {
+    /// Returns the scheme, in lower case.
+    pub fn scheme(&self) -> &str {
+        &self.scheme
+    }
+
+    /// Returns the host, in lower case.
+    pub fn host(&self) -> &str {
+        &self.host
+    }
+
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+}
+
 impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}://{}:{}", self.scheme, self.host, self.port)

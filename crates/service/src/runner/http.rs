@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 use serde_json::Value;
 use thiserror::Error;
 use ureq::http::request::Builder;
-use ureq::http::{HeaderValue, Method, Request, Response, Uri};
+use ureq::http::{HeaderMap, HeaderValue, Method, Request, Response, Uri};
 use ureq::unversioned::resolver::DefaultResolver;
 use ureq::{Agent, AsSendBody, Body, SendBody};
 
@@ -184,15 +184,9 @@ fn with_headers(request: Builder, headers: &[(&str, &str)]) -> Builder {
 }
 
 fn read(mut response: Response<Body>) -> Result<Reply, CallError> {
-    let header = |name: &str| {
-        let value = response.headers().get(name)?;
-        value.to_str().ok().map(str::to_owned)
-    };
-    let content_type = header("content-type").unwrap_or_default();
-    // A date in Retry-After is relative to the server's clock, which may differ from this machine's.
-    let date = header("date").and_then(|date| httpdate::parse_http_date(&date).ok());
-    let now = date.unwrap_or_else(SystemTime::now);
-    let retry_after = header("retry-after").and_then(|value| parse_retry_after(&value, now));
+    let content_type = header(response.headers(), "content-type");
+    let content_type = content_type.unwrap_or_default().to_owned();
+    let retry_after = requested_wait(response.headers());
     let status = response.status().as_u16();
     let body = response.body_mut().with_config().limit(MAX_FILE_BYTES);
     Ok(Reply {
@@ -201,6 +195,18 @@ fn read(mut response: Response<Body>) -> Result<Reply, CallError> {
         retry_after,
         body: body.read_to_vec().map_err(call_error)?,
     })
+}
+
+fn header<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
+    headers.get(name)?.to_str().ok()
+}
+
+/// Returns the wait that the header `Retry-After` of a response requests.
+pub fn requested_wait(headers: &HeaderMap) -> Option<Duration> {
+    // A date is relative to the server's clock, which may differ from this machine's.
+    let date = header(headers, "date").and_then(|date| httpdate::parse_http_date(date).ok());
+    let now = date.unwrap_or_else(SystemTime::now);
+    parse_retry_after(header(headers, "retry-after")?, now)
 }
 
 /// Parses `Retry-After`: a number of seconds, or an HTTP date. A past date gives zero.
