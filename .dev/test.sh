@@ -406,7 +406,7 @@ test_cluster() {
       AWS_ENDPOINT="http://127.0.0.1:$s3_port" AWS_ACCESS_KEY_ID=test AWS_SECRET_ACCESS_KEY=test AWS_REGION=us-east-1 \
       cargo test --locked --no-fail-fast -p atelier-service --features cluster \
       --test bucket --test cluster --test interface --test uploads --test idempotency --test restart --test accounts \
-      --test secrets --test cancel --test events --test mcp -- \
+      --test secrets --test cancel --test events --test mcp --test webhooks -- \
       --include-ignored --test-threads=4 --skip data_is_readable_only_by_its_owner --skip a_directory_can_be_used_by_only_one_service
   else
     cat "$logs/moto.log" "$logs/postgres.log"

@@ -33,6 +33,7 @@ use crate::site::Site;
 use crate::start_error::StartError;
 use crate::state::App;
 use crate::uploads::Uploads;
+use crate::webhooks::Webhooks;
 use crate::worker::{Pool, WorkerContext};
 
 /// How often to check whether all running tasks have ended.
@@ -83,6 +84,8 @@ impl App {
         let (models, remotes) = models(config)?;
         let site = site(config)?;
         let metrics = Arc::new(Metrics::default());
+        let secret = || backend.webhook_secret(config);
+        let webhooks = Webhooks::start(config, &store, &metrics, secret)?;
         let context = WorkerContext {
             store: store.clone(),
             models: models.clone(),
@@ -130,6 +133,7 @@ impl App {
                 .filter(|token| !token.is_empty()),
             has_metrics_address: config.metrics_listen.is_some(),
             readiness: Readiness::default(),
+            webhooks,
         })
     }
 }
@@ -222,7 +226,13 @@ impl Started {
         if let Some(metrics) = self.metrics {
             metrics.abort();
         }
-        tokio::task::spawn_blocking(move || self.app.pool.stop())
+        let stop = move || {
+            self.app.pool.stop();
+            if let Some(webhooks) = &self.app.webhooks {
+                webhooks.stop();
+            }
+        };
+        tokio::task::spawn_blocking(stop)
             .await
             .map_err(|error| StartError::Serve(io::Error::other(error)))
     }
@@ -247,7 +257,7 @@ pub async fn serve(
     ready();
     let stop = async {
         stop_requested().await;
-        app.pool.drain();
+        begin_drain(app);
         drain(app, config.drain(), stop_requested()).await;
         app.store.changes().close();
     };
@@ -264,7 +274,7 @@ pub async fn work(config: Config, stop_requested: impl AsyncFn()) -> Result<(), 
     let started = Started::begin(&config).await?;
     tracing::info!("working on tasks");
     stop_requested().await;
-    started.app.pool.drain();
+    begin_drain(&started.app);
     drain(&started.app, config.drain(), stop_requested()).await;
     started.end().await
 }
@@ -291,15 +301,31 @@ fn serve_metrics(
     ))
 }
 
-/// Waits until the running tasks have ended, for at most `timeout` or until `cut_short` ends.
+/// Starts no more tasks and no more deliveries of webhooks.
+fn begin_drain(app: &App) {
+    app.pool.drain();
+    if let Some(webhooks) = &app.webhooks {
+        webhooks.drain();
+    }
+}
+
+/// Returns the number of webhooks that are being sent.
+fn webhooks_in_flight(app: &App) -> usize {
+    app.webhooks.as_ref().map_or(0, Webhooks::in_flight)
+}
+
+/// Waits until the running tasks and the webhooks that are being sent have ended, for at most `timeout` or until `cut_short` ends.
 async fn drain(app: &App, timeout: Duration, cut_short: impl Future<Output = ()>) {
     let running = app.pool.running();
-    if running == 0 || timeout.is_zero() {
+    let is_idle = running == 0 && webhooks_in_flight(app) == 0;
+    if is_idle || timeout.is_zero() {
         return;
     }
-    tracing::info!("stopping: {running} tasks have {timeout:?} to end");
+    if running > 0 {
+        tracing::info!("stopping: {running} tasks have {timeout:?} to end");
+    }
     let ended = async {
-        while app.pool.running() > 0 {
+        while app.pool.running() > 0 || webhooks_in_flight(app) > 0 {
             tokio::time::sleep(POLL_INTERVAL).await;
         }
     };

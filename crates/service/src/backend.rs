@@ -17,6 +17,7 @@ use crate::private;
 use crate::start_error::StartError;
 use crate::store::sqlite::Sqlite;
 use crate::store::{Store, StoreError};
+use crate::webhooks::secret;
 use crate::worker::SharedQueue;
 use shared::Database;
 
@@ -65,6 +66,19 @@ impl Backend {
         match &self.database {
             Some(database) => database.limit(rate),
             None => Limit::new(rate),
+        }
+    }
+
+    /// Returns the secret that this service has created for its webhooks, and creates it if it is missing. It is in the
+    /// shared database, or in the data directory.
+    ///
+    /// # Errors
+    ///
+    /// It can't be read or created.
+    pub fn webhook_secret(&self, config: &Config) -> Result<String, StartError> {
+        match &self.database {
+            Some(database) => database.webhook_secret(),
+            None => secret_in_directory(config),
         }
     }
 
@@ -123,6 +137,25 @@ pub fn open_existing_accounts(config: &Config) -> Result<Accounts, AccountError>
         Some(url) => shared::open_existing_accounts(url),
         None => Ok(Accounts::of(&config.data)),
     }
+}
+
+/// As [`Backend::webhook_secret`], for a command that runs outside the service's process.
+///
+/// # Errors
+///
+/// As for [`Backend::webhook_secret`]; also if the database can't be opened.
+pub fn webhook_secret(config: &Config) -> Result<String, StartError> {
+    match &config.database {
+        Some(url) => Database::open(url)?.webhook_secret(),
+        None => secret_in_directory(config),
+    }
+}
+
+fn secret_in_directory(config: &Config) -> Result<String, StartError> {
+    let data = &config.data;
+    private::make_dir(data)
+        .and_then(|()| secret::in_directory(data))
+        .map_err(|error| StartError::Data(data.clone(), error))
 }
 
 /// Checks that the bucket of the outputs can be written.

@@ -10,6 +10,8 @@ use crate::backend;
 use crate::config::{AccountCommand, Command, Config};
 use crate::doctor::{self, Level};
 use crate::model_file;
+use crate::start_error::StartError;
+use crate::webhooks::secret::{self, SecretError};
 
 #[derive(Debug, Error)]
 enum CommandError {
@@ -17,6 +19,10 @@ enum CommandError {
     Account(#[from] AccountError),
     #[error("{0}")]
     Write(#[from] io::Error),
+    #[error("{0}")]
+    Start(#[from] StartError),
+    #[error("{0}")]
+    Secret(#[from] SecretError),
     #[error("{0}")]
     Json(#[from] serde_json::Error),
 }
@@ -28,6 +34,7 @@ pub fn run(command: &Command, config: &Config) -> ExitCode {
         Command::Serve(_) | Command::Work(_) => return ExitCode::FAILURE,
         Command::ModelsSchema => models_schema(),
         Command::Doctor(config) => return doctor(config),
+        Command::WebhookSecret => webhook_secret(config),
         Command::Account { change } => accounts(change, config)
             .map_err(CommandError::from)
             .and_then(|accounts| account(change, &accounts)),
@@ -58,6 +65,19 @@ fn doctor(config: &Config) -> ExitCode {
 fn models_schema() -> Result<(), CommandError> {
     let schema = serde_json::to_string_pretty(&model_file::json_schema())?;
     Ok(writeln!(io::stdout(), "{schema}")?)
+}
+
+/// Prints the secrets that webhooks are signed with, one per line.
+fn webhook_secret(config: &Config) -> Result<(), CommandError> {
+    let secrets = match config.webhook_secrets() {
+        Some(given) => given.to_owned(),
+        None => backend::webhook_secret(config)?,
+    };
+    secret::parse_all(&secrets)?;
+    for secret in secrets.split(',') {
+        writeln!(io::stdout(), "{}", secret.trim())?;
+    }
+    Ok(())
 }
 
 /// Opens the accounts. Only `add` creates their store, because from then on clients need an account.

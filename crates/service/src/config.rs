@@ -8,6 +8,7 @@ use clap::{Parser, Subcommand};
 
 use crate::cleanup::Keep;
 use crate::logging::LogFormat;
+use crate::webhooks::hosts::{Allowed, parse_allowed};
 use crate::worker::AccountLimits;
 use values::{
     parse_draw_scale, parse_duration, parse_host, parse_origin, parse_positive_duration,
@@ -127,6 +128,27 @@ pub struct Config {
     #[arg(long, value_name = "SIZE", value_parser = parse_upload_limit, default_value = "50MB")]
     pub upload_limit: UploadLimit,
 
+    /// Send webhooks to these hosts, e.g. `hooks.example.com,*.example.org`. Requests to generate may
+    /// then contain a `webhook`. `http://app:3000` also allows http and a private address. Default:
+    /// webhooks are off.
+    #[arg(long, value_name = "HOSTS", value_delimiter = ',', value_parser = parse_allowed)]
+    pub webhooks: Vec<Allowed>,
+
+    /// The secrets that webhooks are signed with: `whsec_…`, several separated by commas. Default: one
+    /// that the service creates, and `atelier-service webhook-secret` prints.
+    #[arg(
+        long,
+        global = true,
+        env = "ATELIER_WEBHOOK_SECRET",
+        hide_env_values = true,
+        value_name = "SECRET"
+    )]
+    pub webhook_secret: Option<String>,
+
+    /// The pause after the first failed attempt to send a webhook. For tests.
+    #[arg(long, hide = true, value_parser = parse_positive_duration, default_value = "5s")]
+    pub webhook_retry: Duration,
+
     /// Remove tasks, and their outputs, this number of days after they have ended.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub keep_days: Option<u32>,
@@ -188,6 +210,8 @@ pub enum Command {
     ModelsSchema,
     /// Check these options and their environment without serving, and report problems.
     Doctor(Box<Config>),
+    /// Print the secret that webhooks are signed with. Receivers need it to verify them.
+    WebhookSecret,
     /// Manage accounts with tokens. Once the first account is added, every client needs one.
     Account {
         #[command(subcommand)]
@@ -238,6 +262,12 @@ impl Config {
     /// Returns how long running tasks have to end after a stop request.
     pub fn drain(&self) -> Duration {
         Duration::from_secs(self.drain_seconds.into())
+    }
+
+    /// Returns the given secrets of webhooks; `None` if the service creates one.
+    pub fn webhook_secrets(&self) -> Option<&str> {
+        let given = self.webhook_secret.as_deref();
+        given.map(str::trim).filter(|given| !given.is_empty())
     }
 
     /// Returns the number of worker threads.

@@ -17,6 +17,7 @@ use crate::model_file;
 use crate::outputs::{MIN_FREE_BYTES, free_bytes};
 use crate::runner::http::Client;
 use crate::store::{SCHEMA_VERSION, version_of};
+use crate::webhooks::secret;
 
 /// Below this many free bytes, the operator is warned.
 const LOW_SPACE_BYTES: u64 = 1 << 30;
@@ -90,6 +91,7 @@ pub fn examine(config: &Config) -> Vec<Finding> {
     found.extend(outputs(config));
     found.push(uploads(config));
     found.push(recipes(config));
+    found.push(webhooks(config));
     found.push(match &config.database {
         Some(url) => shared_database(url),
         None => database(&config.data.join("tasks.sqlite")),
@@ -204,6 +206,19 @@ fn recipes(config: &Config) -> Finding {
             "output files contain their inputs, without secrets",
         ),
         Switch::Off => ok("recipes", "off"),
+    }
+}
+
+fn webhooks(config: &Config) -> Finding {
+    if config.webhooks.is_empty() {
+        return ok("webhooks", "off");
+    }
+    match config.webhook_secrets().map(secret::parse_all) {
+        Some(Err(problem)) => error("webhooks", problem.to_string()),
+        _ => ok(
+            "webhooks",
+            format!("to {}", pluralize(config.webhooks.len(), "named host")),
+        ),
     }
 }
 

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use crate::accounts::AccountError;
 use crate::idempotency::KeyError;
 use crate::store::StoreError;
+use crate::webhooks::fields::WebhookError;
 
 /// The `Retry-After` of retryable errors, in seconds.
 const RETRY_SECONDS: u64 = 5;
@@ -33,6 +34,15 @@ impl Failure {
 
     pub fn bad_request(message: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, "bad_request", message)
+    }
+
+    /// Returns a 400: the webhook of a request can't be used.
+    pub fn webhook(error: WebhookError) -> Self {
+        Self::new(
+            StatusCode::BAD_REQUEST,
+            "invalid_webhook",
+            error.to_string(),
+        )
     }
 
     pub fn not_found(code: &str, message: impl Into<String>) -> Self {

@@ -56,6 +56,7 @@ pub mod state;
 pub mod store;
 pub mod turns;
 pub mod uploads;
+pub mod webhooks;
 pub mod worker;
 
 pub use app::{serve, work};

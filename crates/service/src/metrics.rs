@@ -54,6 +54,22 @@ struct Tasks {
     state: State,
 }
 
+/// The result of an attempt to deliver a webhook.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, EncodeLabelValue)]
+#[allow(non_camel_case_types)] // The names of the variants are the values of the label.
+pub enum WebhookState {
+    delivered,
+    /// The attempt failed.
+    failed,
+    /// The event was given up.
+    abandoned,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct WebhookLabel {
+    state: WebhookState,
+}
+
 /// The number of a model's unfinished tasks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Load {
@@ -70,6 +86,8 @@ pub struct Snapshot {
     pub oldest_wait: Duration,
     /// The remote models, and whether each is unavailable.
     pub unavailable: Vec<(ModelId, bool)>,
+    /// The webhooks that are not delivered yet; `None` if webhooks are off.
+    pub webhooks_waiting: Option<u64>,
 }
 
 /// The metrics of a service.
@@ -84,6 +102,8 @@ pub struct Metrics {
     unfinished: Family<Tasks, Gauge>,
     queue_age: Gauge<f64, AtomicU64>,
     unavailable: Family<ModelLabel, Gauge>,
+    webhooks: Family<WebhookLabel, Counter>,
+    webhooks_waiting: Gauge,
     /// Serializes scrapes, because each resets the gauges.
     scraping: Mutex<()>,
 }
@@ -98,6 +118,7 @@ impl Default for Metrics {
             (Family::default(), Family::default(), Family::default());
         let (queue_age, unavailable, removed) =
             (Gauge::default(), Family::default(), Counter::default());
+        let (webhooks, webhooks_waiting) = (Family::default(), Gauge::default());
         registry.register(
             "build",
             "The program",
@@ -137,6 +158,16 @@ impl Default for Metrics {
             "1 while a remote model is unavailable",
             unavailable.clone(),
         );
+        registry.register(
+            "webhooks",
+            "Webhooks delivered and given up, and failed attempts, since the start",
+            webhooks.clone(),
+        );
+        registry.register(
+            "webhooks_waiting",
+            "Webhooks that are not delivered yet",
+            webhooks_waiting.clone(),
+        );
         Self {
             registry,
             calls,
@@ -147,6 +178,8 @@ impl Default for Metrics {
             unfinished,
             queue_age,
             unavailable,
+            webhooks,
+            webhooks_waiting,
             scraping: Mutex::default(),
         }
     }
@@ -187,6 +220,11 @@ impl Metrics {
         self.removed.inc_by(count as u64);
     }
 
+    /// Counts an attempt to deliver a webhook, or one that was given up.
+    pub fn count_webhook(&self, state: WebhookState) {
+        self.webhooks.get_or_create(&WebhookLabel { state }).inc();
+    }
+
     /// Returns all metrics in the text format of OpenMetrics.
     ///
     /// # Errors
@@ -212,6 +250,10 @@ impl Metrics {
             self.unavailable
                 .get_or_create(&model_label(model))
                 .set((*unavailable).into());
+        }
+        if let Some(waiting) = now.webhooks_waiting {
+            let waiting = i64::try_from(waiting).unwrap_or(i64::MAX);
+            self.webhooks_waiting.set(waiting);
         }
         let mut text = String::new();
         encode(&mut text, &self.registry)?;
@@ -244,6 +286,7 @@ mod tests {
         metrics.count_ended(&model, &StatusWord::Failed);
         metrics.count_call("/v2/status", 200, Duration::from_millis(3));
         metrics.count_refusal("rate_limited");
+        metrics.count_webhook(WebhookState::delivered);
         let load = |waiting| Snapshot {
             loads: vec![Load {
                 model: model.clone(),
@@ -252,6 +295,7 @@ mod tests {
             }],
             oldest_wait: Duration::from_millis(1500),
             unavailable: vec![(model.clone(), true)],
+            webhooks_waiting: Some(3),
         };
         let text = metrics.text(&load(2)).unwrap();
         for line in [
@@ -262,6 +306,8 @@ mod tests {
             r#"atelier_call_duration_seconds_count{route="/v2/status",status="200"} 1"#,
             r#"atelier_refusals_total{reason="rate_limited"} 1"#,
             r#"atelier_model_away{model="image/strata"} 1"#,
+            r#"atelier_webhooks_total{state="delivered"} 1"#,
+            "atelier_webhooks_waiting 3",
             "atelier_queue_age_seconds 1.5",
             "# EOF",
         ] {

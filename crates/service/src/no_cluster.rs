@@ -39,6 +39,10 @@ impl Database {
         match self.0 {}
     }
 
+    pub fn webhook_secret(&self) -> Result<String, StartError> {
+        match self.0 {}
+    }
+
     pub fn queue(&self, _remotes: Vec<ModelId>) -> Result<Box<dyn SharedQueue>, StoreError> {
         match self.0 {}
     }

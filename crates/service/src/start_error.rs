@@ -7,6 +7,7 @@ use std::path::PathBuf;
 
 use crate::model_file::ModelFileError;
 use crate::store::StoreError;
+use crate::webhooks::secret::SecretError;
 
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
@@ -37,6 +38,8 @@ pub enum StartError {
     Outputs(Box<dyn Error + Send + Sync>),
     #[error("there is no index.html in {0}; build the front-end first")]
     Site(PathBuf),
+    #[error("can't use the secret of webhooks: {0}")]
+    WebhookSecret(SecretError),
     #[error("serving failed: {0}")]
     Serve(io::Error),
 }

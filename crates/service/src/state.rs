@@ -18,6 +18,7 @@ use crate::sample::Samples;
 use crate::site::Site;
 use crate::store::Store;
 use crate::uploads::Uploads;
+use crate::webhooks::Webhooks;
 use crate::worker::Pool;
 
 pub struct App {
@@ -49,4 +50,6 @@ pub struct App {
     /// Whether the metrics have their own address.
     pub has_metrics_address: bool,
     pub readiness: Readiness,
+    /// `None` if webhooks are off.
+    pub webhooks: Option<Webhooks>,
 }

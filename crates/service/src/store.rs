@@ -2,22 +2,25 @@
 //! before the service responds.
 
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use atelier_contract::{ModelId, StatusWord};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::changes::Changes;
 use crate::idempotency::{Submission, TTL_SECONDS};
 use crate::report::{Preview, Report};
 use crate::secrets::Secrets;
 use crate::uploads::Upload;
+use crate::webhooks::Webhook;
 
 mod error;
 pub mod sqlite;
+pub mod webhook;
 
 pub use error::StoreError;
 pub use sqlite::{SCHEMA_VERSION, version_of};
+pub use webhook::WebhookStore;
 
 /// The error of a canceled task.
 pub const CANCELED: &str = "Canceled";
@@ -35,6 +38,7 @@ pub struct Task {
     pub secrets: Secrets,
     /// The status in the response to the submission.
     pub status: StatusWord,
+    pub webhook: Option<Webhook>,
 }
 
 /// The data that a worker needs to run a task.
@@ -91,6 +95,21 @@ pub struct Progress {
     pub ended_ms: Option<i64>,
 }
 
+impl Progress {
+    /// Returns the data of `status` for a task that has ended (INTERFACE "POST /v2/status").
+    pub fn ended_data(&self) -> Value {
+        let mut data = json!({"id": self.id, "status": self.status});
+        if let Some(error) = &self.error {
+            data["error"] = error.as_str().into();
+        }
+        if self.canceled {
+            // Not part of INTERFACE.
+            data["canceled"] = true.into();
+        }
+        data
+    }
+}
+
 /// The response to the first submission with a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FirstResponse {
@@ -123,7 +142,7 @@ pub struct EndPosition {
 pub(crate) const SECRETS_STEP: usize = 500;
 
 /// Stores tasks in a database. Its calls block.
-pub trait Store: Send + Sync {
+pub trait Store: WebhookStore + Send + Sync {
     /// Stores a new task together with its idempotency key, in one transaction. Both are on disk when this returns.
     ///
     /// If the key was used before, stores nothing and returns the earlier response.
@@ -387,6 +406,11 @@ pub(crate) fn without_fields(input: &str, names: &[&str]) -> Option<String> {
     let before = fields.len();
     fields.retain(|name, _| !names.contains(&name.as_str()));
     (fields.len() < before).then(|| input.to_string())
+}
+
+/// Returns the time after a pause, in milliseconds since 1970.
+pub(crate) fn after_ms(now: i64, pause: Duration) -> i64 {
+    now.saturating_add(i64::try_from(pause.as_millis()).unwrap_or(i64::MAX))
 }
 
 pub(crate) fn json(text: &str) -> Value {

@@ -22,6 +22,8 @@ mod queue_tables;
 mod silent;
 #[path = "cluster/turns.rs"]
 mod turns;
+#[path = "cluster/webhooks.rs"]
+mod webhooks;
 
 mod support;
 

@@ -45,7 +45,7 @@ fn a_missing_directory_is_ok_and_is_not_created() {
     let (succeeds, text) = doctor(&data, &FREE);
     assert!(succeeds, "{text}");
     for part in [
-        "data", "disk", "uploads", "recipes", "database", "access", "address", "clock",
+        "data", "disk", "uploads", "recipes", "webhooks", "database", "access", "address", "clock",
     ] {
         assert!(line(&text, part).starts_with("ok "), "{text}");
     }
@@ -305,4 +305,32 @@ fn an_unset_variable_of_a_program_is_reported_by_doctor_and_at_start() {
     }
     let server = Server::start_on(data.path(), &["--models", models]);
     server.await_log("image/a: environment: NO_SUCH_KEY is not set");
+}
+
+/// Guards against a report that contains the secret.
+#[test]
+fn an_invalid_secret_of_webhooks_is_reported() {
+    let data = TempDir::new().unwrap();
+    let options = |secret| {
+        let webhooks = [
+            "--webhooks",
+            "a.example,*.b.example",
+            "--webhook-secret",
+            secret,
+        ];
+        [&FREE[..], &webhooks].concat()
+    };
+    let (succeeds, text) = doctor(data.path(), &options("whsec_short"));
+    let found = line(&text, "webhooks");
+    assert!(
+        !succeeds && found.starts_with("error ") && found.contains("24 to 64 bytes"),
+        "{text}"
+    );
+    assert!(!text.contains("whsec_short"), "{text}");
+    let good = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
+    let (succeeds, text) = doctor(data.path(), &options(good));
+    assert!(
+        succeeds && line(&text, "webhooks").contains("2 named hosts"),
+        "{text}"
+    );
 }

@@ -19,10 +19,11 @@ use crate::limit::Limit;
 use crate::outputs::Outputs;
 use crate::start_error::StartError;
 use crate::store::{Store, StoreError};
+use crate::webhooks::secret;
 use crate::worker::SharedQueue;
 use accounts::PostgresAccounts;
 use bucket::{Bucket, BucketError};
-use postgres::Postgres;
+use postgres::{Postgres, webhook_secret};
 use queue::JobQueue;
 
 /// The database that processes share.
@@ -63,6 +64,16 @@ impl Database {
 
     pub fn limit(&self, rate: f64) -> Limit {
         Limit::shared(rate, self.0.clone())
+    }
+
+    /// Returns the secret that one of the processes has created for webhooks, and creates it if it is missing.
+    ///
+    /// # Errors
+    ///
+    /// [`StartError::Database`] if the database can't be read or written, [`StartError::Serve`] without random numbers.
+    pub fn webhook_secret(&self) -> Result<String, StartError> {
+        let new = secret::generate().map_err(StartError::Serve)?;
+        webhook_secret(&self.0, &new).map_err(StartError::Database)
     }
 
     /// Opens the queue, with a lane for each of these models.

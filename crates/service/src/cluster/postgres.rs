@@ -32,6 +32,9 @@ mod turn;
 mod unfinished;
 mod upload;
 mod usage;
+mod webhook;
+
+pub use webhook::secret as webhook_secret;
 
 static MIGRATIONS: Migrator = sqlx::migrate!("./migrations");
 

@@ -8,7 +8,7 @@ use axum::Json;
 use axum::extract::{Request, State};
 use serde_json::{Value, json};
 
-use super::generate::accept;
+use super::generate::{WebhookFields, accept};
 use super::task::{cancel_one, output_of, progress_of};
 use super::{Call, run_blocking};
 use crate::failure::{Failure, success};
@@ -31,7 +31,14 @@ pub async fn generate(State(app): State<Arc<App>>, request: Request) -> Reply {
     let repeats = Arc::new(AtomicUsize::new(0));
     let (counter, caller, limiting) = (repeats.clone(), call.caller.clone(), app.clone());
     let reply = each(&app.clone(), call, move |call, item| {
-        let accepted = accept(&app, call, item, None, StatusWord::Queued)?;
+        let accepted = accept(
+            &app,
+            call,
+            item,
+            None,
+            StatusWord::Queued,
+            WebhookFields::Read,
+        )?;
         if accepted.is_repeat {
             counter.fetch_add(1, Ordering::Relaxed);
         }

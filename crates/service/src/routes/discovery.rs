@@ -18,6 +18,7 @@ use crate::models::sample_path;
 use crate::origin::Origin;
 use crate::state::App;
 use crate::uploads::{self, inspect};
+use crate::webhooks::Event;
 
 pub async fn models(State(app): State<Arc<App>>, headers: HeaderMap) -> Json<Value> {
     let origin = app.access.origin(&headers);
@@ -61,6 +62,10 @@ pub async fn models(State(app): State<Arc<App>>, headers: HeaderMap) -> Json<Val
             "types": inspect::types().collect::<Vec<_>>(),
             "ttl_seconds": uploads::TTL.as_secs(),
         });
+    }
+    if app.webhooks.is_some() {
+        // Not part of INTERFACE: requests to generate can contain a webhook.
+        body["webhooks"] = json!({"events": Event::ALL.map(Event::name)});
     }
     let needs_account = needs_account(&app).await;
     if app.token.is_none() && !needs_account {

@@ -31,9 +31,20 @@ pub async fn single(
 ) -> Result<Json<Envelope<Value>>, Failure> {
     let call = Call::of(&app, request).await?;
     let key = Key::of_headers(&call.headers)?;
-    let Accepted { data, .. } =
-        run_blocking(move || accept(&app, &call, &call.body, key, StatusWord::Starting)).await?;
+    let Accepted { data, .. } = run_blocking(move || {
+        let webhook = WebhookFields::Read;
+        accept(&app, &call, &call.body, key, StatusWord::Starting, webhook)
+    })
+    .await?;
     Ok(success(data))
+}
+
+/// Whether a request to generate can have a webhook (`--webhooks`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WebhookFields {
+    Read,
+    /// The fields are parameters like any other.
+    Ignore,
 }
 
 /// The response to a submission.
@@ -50,7 +61,7 @@ pub struct Accepted {
 ///
 /// # Errors
 ///
-/// 400 or 422 if the common fields or the input are invalid, 403 for another user's `uid`, 404 for an unknown model,
+/// 400 or 422 if the common fields, the webhook or the input are invalid, 403 for another user's `uid`, 404 for an unknown model,
 /// 400 or 422 for an idempotency key that is invalid or was used for another request, 402 or 503 without disk space,
 /// 429 if too many tasks wait, 503 while the service is about to stop or the model is unavailable, 500 or 503 if the
 /// store or the outputs don't respond. INTERFACE ("Errors" 5) defines none of these.
@@ -60,6 +71,7 @@ pub fn accept(
     body: &Value,
     key_of_headers: Option<Key>,
     initial_status: StatusWord,
+    webhook_fields: WebhookFields,
 ) -> Result<Accepted, Failure> {
     let common = Common::read(body, false)?;
     if !call.can_access(common.uid) {
@@ -69,7 +81,7 @@ pub fn accept(
             "This access token belongs to another user: the uid must be the name of its account.",
         ));
     }
-    let given: Map<String, Value> = common
+    let mut given: Map<String, Value> = common
         .fields
         .iter()
         .filter(|(name, _)| !RESERVED_NAMES.contains(&name.as_str()) && *name != IDEMPOTENCY_FIELD)
@@ -99,6 +111,10 @@ pub fn accept(
     if is_unavailable && schema.parameters().next().is_none() {
         return Err(Failure::model_unavailable());
     }
+    let webhook = match (&app.webhooks, webhook_fields) {
+        (Some(webhooks), WebhookFields::Read) => webhooks.take_from(&mut given, &schema)?,
+        _ => None,
+    };
     let mut input = complete(&schema, &given).map_err(Failure::invalid)?;
     // From now on, the clean-up does not remove the input files. The next step checks that they exist.
     let pin = app.outputs.pins.pin(&body.to_string());
@@ -115,6 +131,7 @@ pub fn accept(
         input,
         secrets,
         status: initial_status,
+        webhook,
     };
     let first_response = app
         .store

@@ -9,7 +9,7 @@ use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
 use serde_json::{Map, Value, json};
 
-use super::needs_account;
+use super::{needs_account, run_blocking};
 use crate::auth;
 use crate::failure::{Failure, Refusal};
 use crate::metrics::{CONTENT_TYPE, Snapshot};
@@ -75,7 +75,7 @@ pub async fn metrics(State(app): State<Arc<App>>, headers: HeaderMap) -> Result<
         }
         None => {}
     }
-    render_metrics(&app)
+    render_metrics(&app).await
 }
 
 /// Answers `GET /metrics` on the listener of `--metrics-listen`.
@@ -90,10 +90,11 @@ pub async fn metrics_on_own_address(
     if let Some(token) = &app.metrics_token {
         auth::bearer(&headers, Some(token))?;
     }
-    render_metrics(&app)
+    render_metrics(&app).await
 }
 
-fn render_metrics(app: &App) -> Result<Response, Failure> {
+async fn render_metrics(app: &Arc<App>) -> Result<Response, Failure> {
+    let webhooks_waiting = webhooks_waiting(app).await?;
     let (loads, oldest) = app.pool.load();
     let waited = oldest.map(|since| now_ms().saturating_sub(since).max(0).unsigned_abs());
     let now = Snapshot {
@@ -104,7 +105,17 @@ fn render_metrics(app: &App) -> Result<Response, Failure> {
             .remotes()
             .map(|remote| (remote.id().clone(), remote.unavailable().is_some()))
             .collect(),
+        webhooks_waiting,
     };
     let text = app.metrics.text(&now).map_err(Failure::internal)?;
     Ok(([(header::CONTENT_TYPE, CONTENT_TYPE)], text).into_response())
+}
+
+/// Returns the number of webhooks that are not delivered yet; `None` if webhooks are off.
+async fn webhooks_waiting(app: &Arc<App>) -> Result<Option<u64>, Failure> {
+    if app.webhooks.is_none() {
+        return Ok(None);
+    }
+    let store = app.store.clone();
+    run_blocking(move || store.webhooks_waiting().map(Some).map_err(Failure::store)).await
 }

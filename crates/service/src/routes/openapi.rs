@@ -13,6 +13,7 @@ use serde_json::{Map, Value, json};
 
 use crate::failure::Failure;
 use crate::state::App;
+use crate::webhooks::{EVENTS_FIELD, URL_FIELD};
 
 pub const PATH: &str = "/api/openapi.json";
 
@@ -31,7 +32,11 @@ pub async fn document(
     let mut document: Value = template().map_err(Failure::internal)?;
     document["servers"] = json!([{"url": app.access.origin(&headers).as_str()}]);
     if let Some(input) = document.pointer_mut(INPUT) {
-        let schemas: Vec<Value> = app.models.iter().map(|m| request(&m.schema())).collect();
+        let has_webhooks = app.webhooks.is_some();
+        let schemas = app.models.iter();
+        let schemas: Vec<Value> = schemas
+            .map(|model| request(&model.schema(), has_webhooks))
+            .collect();
         input["oneOf"] = schemas.into();
     }
     Ok(Json(document))
@@ -42,7 +47,7 @@ fn template() -> serde_json::Result<Value> {
 }
 
 /// Returns the schema of a generate request of one model.
-fn request(schema: &Schema) -> Value {
+fn request(schema: &Schema, has_webhooks: bool) -> Value {
     let mut properties = Map::new();
     let common = |name: &str| json!({"$ref": format!("#/components/schemas/{name}")});
     properties.insert("uid".into(), common("Uid"));
@@ -52,6 +57,16 @@ fn request(schema: &Schema) -> Value {
         json!({"const": schema.model.subcategory}),
     );
     properties.insert(IDEMPOTENCY_FIELD.into(), common("IdempotencyKey"));
+    // A parameter of the model with this name stays one.
+    let has_parameter = || {
+        schema
+            .parameters()
+            .any(|(parameter, _)| parameter.name == URL_FIELD)
+    };
+    if has_webhooks && !has_parameter() {
+        properties.insert(URL_FIELD.into(), common("Webhook"));
+        properties.insert(EVENTS_FIELD.into(), common("WebhookEvents"));
+    }
     let mut required = vec!["uid", "category", "subcategory"];
     for (parameter, is_required) in schema.parameters() {
         let mut property = function_schema::property(parameter, is_required);

@@ -102,29 +102,24 @@ pub fn cancel_one(app: &App, call: &Call, body: &Value) -> Result<Value, Failure
 
 /// Returns the data of `status` for a task.
 pub fn progress_data(app: &App, origin: &Origin, task: &Progress) -> Value {
-    let mut data = json!({"id": task.id, "status": standard_status(&task.status)});
-    if let Some(error) = &task.error {
-        data["error"] = error.as_str().into();
-    } else if !task.status.is_terminal() {
-        // Not part of INTERFACE.
-        let Report {
-            fraction,
-            message,
-            preview,
-        } = report_of(app, task);
-        if let Some(fraction) = fraction {
-            data["progress"] = fraction.into();
-        }
-        if !message.is_empty() {
-            data["message"] = message.into();
-        }
-        if let Some(name) = preview {
-            data["preview"] = origin.output_url(&format!("{}/{name}", task.id)).into();
-        }
+    if task.status.is_terminal() {
+        return task.ended_data();
     }
-    if task.canceled {
-        // Not part of INTERFACE.
-        data["canceled"] = true.into();
+    let mut data = json!({"id": task.id, "status": StatusWord::Processing});
+    // Not part of INTERFACE.
+    let Report {
+        fraction,
+        message,
+        preview,
+    } = report_of(app, task);
+    if let Some(fraction) = fraction {
+        data["progress"] = fraction.into();
+    }
+    if !message.is_empty() {
+        data["message"] = message.into();
+    }
+    if let Some(name) = preview {
+        data["preview"] = origin.output_url(&format!("{}/{name}", task.id)).into();
     }
     data
 }

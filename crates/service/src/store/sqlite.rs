@@ -25,6 +25,7 @@ mod migrations;
 mod secret;
 mod upload;
 mod usage;
+mod webhook;
 
 use changed::ChangedTasks;
 use migrations::MIGRATIONS;
@@ -79,6 +80,10 @@ impl Sqlite {
         };
         database.with(|connection| {
             database.forget_old_secrets(connection);
+            // Without it, they are delivered after their lease.
+            if let Err(error) = webhook::release_all(connection) {
+                tracing::warn!("webhooks of the last start are delivered later: {error}");
+            }
             Ok(())
         })?;
         Ok(database)
@@ -193,6 +198,9 @@ impl Store for Sqlite {
                 .prepare_cached("INSERT INTO input (seq, input) VALUES (?1, ?2)")?
                 .execute(params![seq, input])?;
             upload::use_in(&transaction, seq, &input)?;
+            if let Some(webhook) = &task.webhook {
+                webhook::insert(&transaction, seq, webhook)?;
+            }
             if let Some(secrets) = task.secrets.to_stored() {
                 transaction
                     .prepare_cached("INSERT INTO secret (seq, secret) VALUES (?1, ?2)")?

@@ -5,7 +5,7 @@ use serde_json::Value;
 use sqlx::postgres::PgRow;
 use sqlx::{Postgres as Database, Row, Transaction};
 
-use super::{Postgres, upload};
+use super::{Postgres, upload, webhook};
 use crate::idempotency::Submission;
 use crate::outputs::pins::tasks_in;
 use crate::store::{FirstResponse, StoreError, Task, now_ms, oldest_valid_key_ms};
@@ -48,6 +48,9 @@ pub fn insert(
                 .bind(secrets)
                 .execute(&mut *transaction)
                 .await?;
+        }
+        if let Some(webhook) = &task.webhook {
+            webhook::insert(&mut transaction, &task.id, webhook).await?;
         }
         for pinned in tasks_in(&input) {
             sqlx::query("INSERT INTO hold VALUES ($1, $2) ON CONFLICT DO NOTHING")

@@ -12,7 +12,7 @@ use atelier_contract::{IDEMPOTENCY_FIELD, ModelId, RESERVED_NAMES, StatusWord};
 use serde_json::{Map, Value, json};
 
 use super::super::Call;
-use super::super::generate::{accept, earlier_task};
+use super::super::generate::{WebhookFields, accept, earlier_task};
 use super::super::numbering::{count, current_slot, last, next};
 use crate::failure::Failure;
 use crate::idempotency::{Key, fingerprint};
@@ -173,6 +173,7 @@ impl Request<'_> {
             &body.into(),
             Some(key),
             StatusWord::Queued,
+            WebhookFields::Ignore,
         )?;
         Ok(Submitted {
             id: accepted.data["id"].as_str().unwrap_or_default().to_owned(),

@@ -8,7 +8,7 @@ use axum::http::{HeaderMap, StatusCode};
 use serde_json::{Value, json};
 
 use super::super::Call;
-use super::super::generate::{accept, earlier_task};
+use super::super::generate::{WebhookFields, accept, earlier_task};
 use super::super::numbering::{count, current_slot, last, next};
 use super::super::uploads::owner_of;
 use crate::auth;
@@ -247,7 +247,14 @@ impl Request<'_> {
                 let key = Key::derived(&json!([base, number]));
                 body.insert(IDEMPOTENCY_FIELD.into(), key.as_str().into());
             }
-            match accept(self.app, self.call, &body.into(), None, StatusWord::Queued) {
+            match accept(
+                self.app,
+                self.call,
+                &body.into(),
+                None,
+                StatusWord::Queued,
+                WebhookFields::Ignore,
+            ) {
                 Ok(accepted) => {
                     is_repeat |= accepted.is_repeat && number == 1;
                     new += usize::from(!accepted.is_repeat);

@@ -1,7 +1,7 @@
 //! The tables of a SQLite database.
 
 /// The migrations, one for each schema version; a database runs those it lacks.
-pub const MIGRATIONS: [&str; 9] = [
+pub const MIGRATIONS: [&str; 10] = [
     "CREATE TABLE task (
          seq INTEGER PRIMARY KEY,
          id TEXT NOT NULL UNIQUE,
@@ -97,4 +97,42 @@ pub const MIGRATIONS: [&str; 9] = [
     // 1: canceled, and the model may still run the task; 2: canceled and stopped.
     "ALTER TABLE task ADD COLUMN canceled INTEGER NOT NULL DEFAULT 0;
      CREATE INDEX task_stopping ON task (seq) WHERE canceled = 1;",
+    // The webhook of a task, and its events until they are delivered. Triggers add the events in the transaction that
+    // changes the task.
+    "CREATE TABLE webhook (
+         seq INTEGER PRIMARY KEY,
+         url TEXT NOT NULL,
+         host TEXT NOT NULL,
+         on_started INTEGER NOT NULL,
+         on_completed INTEGER NOT NULL
+     );
+     CREATE TABLE webhook_event (
+         id TEXT PRIMARY KEY,
+         seq INTEGER NOT NULL,
+         event TEXT NOT NULL,
+         host TEXT NOT NULL,
+         occurred_ms INTEGER NOT NULL,
+         due_ms INTEGER NOT NULL,
+         attempts INTEGER NOT NULL DEFAULT 0,
+         leased_ms INTEGER
+     ) WITHOUT ROWID;
+     CREATE INDEX webhook_event_by_due ON webhook_event (due_ms);
+     CREATE INDEX webhook_event_by_task ON webhook_event (seq);
+     CREATE TRIGGER task_started_webhook AFTER UPDATE OF status ON task
+     WHEN NEW.status = 'processing' AND OLD.status <> 'processing' AND OLD.finished_ms IS NULL BEGIN
+         INSERT INTO webhook_event (id, seq, event, host, occurred_ms, due_ms)
+         SELECT 'msg_' || lower(hex(randomblob(16))), seq, 'started', host, now_ms, now_ms
+         FROM webhook, (SELECT CAST(unixepoch('subsec') * 1000 AS INTEGER) AS now_ms)
+         WHERE seq = NEW.seq AND on_started;
+     END;
+     CREATE TRIGGER task_completed_webhook AFTER UPDATE OF finished_ms ON task
+     WHEN NEW.finished_ms IS NOT NULL BEGIN
+         INSERT INTO webhook_event (id, seq, event, host, occurred_ms, due_ms)
+         SELECT 'msg_' || lower(hex(randomblob(16))), seq, 'completed', host, NEW.finished_ms, NEW.finished_ms
+         FROM webhook WHERE seq = NEW.seq AND on_completed;
+     END;
+     CREATE TRIGGER task_without_webhook AFTER DELETE ON task BEGIN
+         DELETE FROM webhook_event WHERE seq = OLD.seq;
+         DELETE FROM webhook WHERE seq = OLD.seq;
+     END;",
 ];

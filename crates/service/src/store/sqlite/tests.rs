@@ -19,6 +19,7 @@ fn task(id: &str) -> Task {
         input,
         secrets: Secrets::default(),
         status: StatusWord::Queued,
+        webhook: None,
     }
 }
 
