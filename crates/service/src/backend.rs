@@ -78,7 +78,9 @@ impl Backend {
     pub fn webhook_secret(&self, config: &Config) -> Result<String, StartError> {
         match &self.database {
             Some(database) => database.webhook_secret(),
-            None => secret_in_directory(config),
+            // This process has locked the database, so no other one creates the file at the same time.
+            None => secret::in_directory(&config.data)
+                .map_err(|error| StartError::Data(config.data.clone(), error)),
         }
     }
 
@@ -139,23 +141,19 @@ pub fn open_existing_accounts(config: &Config) -> Result<Accounts, AccountError>
     }
 }
 
-/// As [`Backend::webhook_secret`], for a command that runs outside the service's process.
+/// As [`Backend::webhook_secret`], for a command that runs outside the service's process. Does not create the secret in the
+/// data directory.
 ///
 /// # Errors
 ///
-/// As for [`Backend::webhook_secret`]; also if the database can't be opened.
+/// As for [`Backend::webhook_secret`]; also if the database can't be opened, or if there is no secret in the data directory.
 pub fn webhook_secret(config: &Config) -> Result<String, StartError> {
-    match &config.database {
-        Some(url) => Database::open(url)?.webhook_secret(),
-        None => secret_in_directory(config),
+    if let Some(url) = &config.database {
+        return Database::open(url)?.webhook_secret();
     }
-}
-
-fn secret_in_directory(config: &Config) -> Result<String, StartError> {
-    let data = &config.data;
-    private::make_dir(data)
-        .and_then(|()| secret::in_directory(data))
-        .map_err(|error| StartError::Data(data.clone(), error))
+    let stored = secret::stored(&config.data);
+    let stored = stored.map_err(|error| StartError::Data(config.data.clone(), error))?;
+    stored.ok_or_else(|| StartError::NoWebhookSecret(config.data.join(secret::FILE)))
 }
 
 /// Checks that the bucket of the outputs can be written.

@@ -40,6 +40,8 @@ pub enum StartError {
     Site(PathBuf),
     #[error("can't use the secret of webhooks: {0}")]
     WebhookSecret(SecretError),
+    #[error("there is no {0}; start the service with --webhooks first")]
+    NoWebhookSecret(PathBuf),
     #[error("serving failed: {0}")]
     Serve(io::Error),
 }

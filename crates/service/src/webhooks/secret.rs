@@ -81,16 +81,27 @@ pub fn generate() -> io::Result<String> {
     Ok(format!("{PREFIX}{}", STANDARD.encode(bytes)))
 }
 
-/// Returns the secret in the data directory. Creates it if it is missing, readable only by its owner.
+/// Returns the secret in the data directory, if there is one.
+///
+/// # Errors
+///
+/// The file can't be read.
+pub fn stored(data: &Path) -> io::Result<Option<String>> {
+    match std::fs::read_to_string(data.join(FILE)) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        found => Ok(Some(found?.trim().to_owned())),
+    }
+}
+
+/// Returns the secret in the data directory. Creates it if it is missing, readable only by its owner. Only one process may
+/// call it at a time.
 ///
 /// # Errors
 ///
 /// The file can't be read or written.
 pub fn in_directory(data: &Path) -> io::Result<String> {
-    let file = data.join(FILE);
-    match std::fs::read_to_string(&file) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-        found => return found.map(|text| text.trim().to_owned()),
+    if let Some(stored) = stored(data)? {
+        return Ok(stored);
     }
     let secret = generate()?;
     // A killed process leaves no incomplete secret.
@@ -102,7 +113,7 @@ pub fn in_directory(data: &Path) -> io::Result<String> {
     let mut opened = options.open(&new)?;
     writeln!(opened, "{secret}")?;
     opened.sync_all()?;
-    std::fs::rename(new, file)?;
+    std::fs::rename(new, data.join(FILE))?;
     Ok(secret)
 }
 
@@ -141,7 +152,9 @@ mod tests {
     #[test]
     fn a_new_secret_is_stored_once_and_is_private() {
         let dir = tempfile::tempdir().unwrap();
+        assert_eq!(stored(dir.path()).unwrap(), None);
         let secret = in_directory(dir.path()).unwrap();
+        assert_eq!(stored(dir.path()).unwrap().as_ref(), Some(&secret));
         assert!(Secret::parse(&secret).is_ok());
         assert_eq!(in_directory(dir.path()).unwrap(), secret);
         assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
