@@ -48,10 +48,10 @@ pub fn take_from(
         (None, None) => Ok(None),
         (None, Some(_)) => Err(WebhookError::NoUrl),
         (Some(Value::String(url)), events) => {
-            let (uri, origin) = hosts.check(&url)?;
+            let (uri, host) = hosts.check(&url)?;
             Ok(Some(Webhook {
                 url: uri.to_string(),
-                host: origin.to_string(),
+                host,
                 events: match events {
                     None => vec![Event::Completed],
                     Some(events) => read_events(&events).ok_or(WebhookError::Events)?,

@@ -85,12 +85,13 @@ impl Hosts {
         Self(allowed)
     }
 
-    /// Checks the URL of a webhook. Returns it with its origin.
+    /// Checks the URL of a webhook. Returns it with the host whose deliveries are limited: its origin, or the entry for all
+    /// names below a domain.
     ///
     /// # Errors
     ///
     /// It is not an http(s) URL, or its host is not allowed.
-    pub fn check(&self, url: &str) -> Result<(Uri, Origin), UrlError> {
+    pub fn check(&self, url: &str) -> Result<(Uri, String), UrlError> {
         if url.len() > MAX_URL {
             return Err(UrlError::TooLong);
         }
@@ -99,9 +100,15 @@ impl Hosts {
         }
         let uri: Uri = url.parse().map_err(|_| UrlError::NotAUrl)?;
         let origin = checked_origin(&uri)?;
-        match self.0.iter().any(|allowed| allowed.contains(&origin)) {
-            true => Ok((uri, origin)),
-            false => Err(UrlError::Host(origin.to_string())),
+        let allowed = self.0.iter().find(|allowed| allowed.contains(&origin));
+        let host = match allowed.ok_or_else(|| UrlError::Host(origin.to_string()))? {
+            Allowed::Origin { origin, .. } => origin.to_string(),
+            Allowed::Below { suffix, port } => format!("https://*{suffix}:{port}"),
+        };
+        // A path was added if there was none.
+        match uri.to_string().len() > MAX_URL {
+            true => Err(UrlError::TooLong),
+            false => Ok((uri, host)),
         }
     }
 
@@ -218,6 +225,24 @@ mod tests {
         }
         let long = format!("https://hooks.example.com/{}", "a".repeat(MAX_URL));
         assert_eq!(error(list, &long), Some(UrlError::TooLong));
+        // It gets a path, and would be too long when it is sent.
+        let name = format!("https://{}example.org", "a.".repeat(MAX_URL));
+        let (scheme, rest) = name.split_at(8);
+        let longest = format!("{scheme}{}", &rest[rest.len() - (MAX_URL - 8)..]);
+        assert_eq!(longest.len(), MAX_URL);
+        assert_eq!(error(list, &longest), Some(UrlError::TooLong));
+    }
+
+    /// Guards against users who take all capacity with names below a domain.
+    #[test]
+    fn all_names_below_a_domain_are_limited_as_one_host() {
+        let host = |url: &str| hosts("*.example.org,a.example").check(url).unwrap().1;
+        assert_eq!(host("https://x.example.org/"), "https://*.example.org:443");
+        assert_eq!(
+            host("https://y.example.org/"),
+            host("https://x.example.org/")
+        );
+        assert_eq!(host("https://a.example/b"), "https://a.example:443");
     }
 
     #[test]
