@@ -65,10 +65,16 @@ pub enum WebhookState {
     abandoned,
 }
 
+impl WebhookState {
+    pub const ALL: [Self; 3] = [Self::delivered, Self::failed, Self::abandoned];
+}
+
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct WebhookLabel {
     state: WebhookState,
 }
+
+type NoLabels = [(&'static str, &'static str); 0];
 
 /// The number of a model's unfinished tasks.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -86,7 +92,7 @@ pub struct Snapshot {
     pub oldest_wait: Duration,
     /// The remote models, and whether each is unavailable.
     pub unavailable: Vec<(ModelId, bool)>,
-    /// The webhooks that are not delivered yet; `None` if webhooks are off.
+    /// The webhooks that are not delivered yet; `None` if webhooks are off or the database does not respond.
     pub webhooks_waiting: Option<u64>,
 }
 
@@ -103,7 +109,8 @@ pub struct Metrics {
     queue_age: Gauge<f64, AtomicU64>,
     unavailable: Family<ModelLabel, Gauge>,
     webhooks: Family<WebhookLabel, Counter>,
-    webhooks_waiting: Gauge,
+    /// Has no value if the number is unknown.
+    webhooks_waiting: Family<NoLabels, Gauge>,
     /// Serializes scrapes, because each resets the gauges.
     scraping: Mutex<()>,
 }
@@ -118,7 +125,7 @@ impl Default for Metrics {
             (Family::default(), Family::default(), Family::default());
         let (queue_age, unavailable, removed) =
             (Gauge::default(), Family::default(), Counter::default());
-        let (webhooks, webhooks_waiting) = (Family::default(), Gauge::default());
+        let (webhooks, webhooks_waiting) = (Family::default(), Family::default());
         registry.register(
             "build",
             "The program",
@@ -222,7 +229,13 @@ impl Metrics {
 
     /// Counts an attempt to deliver a webhook, or one that was given up.
     pub fn count_webhook(&self, state: WebhookState) {
-        self.webhooks.get_or_create(&WebhookLabel { state }).inc();
+        self.count_webhooks(state, 1);
+    }
+
+    /// Counts webhooks. With a count of 0, a counter starts at 0, so that its first increment is visible.
+    pub fn count_webhooks(&self, state: WebhookState, count: u64) {
+        let counter = self.webhooks.get_or_create(&WebhookLabel { state });
+        counter.inc_by(count);
     }
 
     /// Returns all metrics in the text format of OpenMetrics.
@@ -251,9 +264,10 @@ impl Metrics {
                 .get_or_create(&model_label(model))
                 .set((*unavailable).into());
         }
+        self.webhooks_waiting.clear();
         if let Some(waiting) = now.webhooks_waiting {
             let waiting = i64::try_from(waiting).unwrap_or(i64::MAX);
-            self.webhooks_waiting.set(waiting);
+            self.webhooks_waiting.get_or_create(&[]).set(waiting);
         }
         let mut text = String::new();
         encode(&mut text, &self.registry)?;
@@ -307,7 +321,7 @@ mod tests {
             r#"atelier_refusals_total{reason="rate_limited"} 1"#,
             r#"atelier_model_away{model="image/strata"} 1"#,
             r#"atelier_webhooks_total{state="delivered"} 1"#,
-            "atelier_webhooks_waiting 3",
+            "atelier_webhooks_waiting{} 3",
             "atelier_queue_age_seconds 1.5",
             "# EOF",
         ] {

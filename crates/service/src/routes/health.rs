@@ -18,6 +18,9 @@ use crate::store::now_ms;
 
 pub const LIVE: &str = "/healthz";
 pub const READY: &str = "/readyz";
+
+/// The maximum time that metrics wait for the database.
+const DATABASE_TIMEOUT: Duration = Duration::from_secs(2);
 pub const METRICS: &str = "/metrics";
 
 /// Answers `GET /healthz`: the process responds.
@@ -94,7 +97,7 @@ pub async fn metrics_on_own_address(
 }
 
 async fn render_metrics(app: &Arc<App>) -> Result<Response, Failure> {
-    let webhooks_waiting = webhooks_waiting(app).await?;
+    let webhooks_waiting = webhooks_waiting(app).await;
     let (loads, oldest) = app.pool.load();
     let waited = oldest.map(|since| now_ms().saturating_sub(since).max(0).unsigned_abs());
     let now = Snapshot {
@@ -111,11 +114,15 @@ async fn render_metrics(app: &Arc<App>) -> Result<Response, Failure> {
     Ok(([(header::CONTENT_TYPE, CONTENT_TYPE)], text).into_response())
 }
 
-/// Returns the number of webhooks that are not delivered yet; `None` if webhooks are off.
-async fn webhooks_waiting(app: &Arc<App>) -> Result<Option<u64>, Failure> {
-    if app.webhooks.is_none() {
-        return Ok(None);
-    }
+/// Returns the number of webhooks that are not delivered yet; `None` if webhooks are off, or if the database does not
+/// respond, because the other metrics show why.
+async fn webhooks_waiting(app: &Arc<App>) -> Option<u64> {
+    app.webhooks.as_ref()?;
     let store = app.store.clone();
-    run_blocking(move || store.webhooks_waiting().map(Some).map_err(Failure::store)).await
+    let count = run_blocking(move || {
+        let count = store.webhooks_waiting();
+        Ok(count.inspect_err(|error| tracing::error!("the number of waiting webhooks: {error}")))
+    });
+    let count = tokio::time::timeout(DATABASE_TIMEOUT, count).await;
+    count.ok()?.ok()?.ok()
 }
