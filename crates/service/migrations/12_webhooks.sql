@@ -17,7 +17,8 @@ CREATE TABLE webhook_event (
     attempts INTEGER NOT NULL DEFAULT 0,
     leased_ms BIGINT
 );
-CREATE INDEX webhook_event_by_due ON webhook_event (due_ms);
+CREATE INDEX webhook_event_by_due ON webhook_event (host, due_ms);
+CREATE INDEX webhook_event_by_age ON webhook_event (occurred_ms);
 CREATE INDEX webhook_event_by_task ON webhook_event (task);
 
 CREATE FUNCTION add_started_webhook() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -33,12 +34,14 @@ CREATE TRIGGER task_started_webhook AFTER UPDATE OF status ON task FOR EACH ROW
     WHEN (NEW.status = 'processing' AND OLD.status <> 'processing' AND OLD.finished_ms IS NULL)
     EXECUTE FUNCTION add_started_webhook();
 
--- A task that failed because its outcome was unknown may end a second time.
+-- A task that failed because its outcome was unknown may end a second time. A webhook that receives no end is removed.
 CREATE FUNCTION add_completed_webhook() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     INSERT INTO webhook_event (task, event, host, occurred_ms, due_ms)
     SELECT task, 'completed', host, NEW.finished_ms, NEW.finished_ms FROM webhook
     WHERE task = NEW.id AND on_completed;
+    DELETE FROM webhook WHERE task = NEW.id AND NOT on_completed
+    AND NOT EXISTS (SELECT FROM webhook_event WHERE webhook_event.task = NEW.id);
     RETURN NULL;
 END
 $$;

@@ -1,18 +1,19 @@
-//! Removes expired uploads and, with `--keep-days` and `--keep-bytes`, old tasks and their outputs: a few at a time, so
+//! Removes expired uploads and webhooks, and, with `--keep-days` and `--keep-bytes`, old tasks and their outputs: a few at a time, so
 //! that no request waits for it.
 
 use std::io;
 use std::sync::Arc;
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use thiserror::Error;
 
-use crate::metrics::Metrics;
+use crate::metrics::{Metrics, WebhookState};
 use crate::model::Stop;
 use crate::outputs::Outputs;
 use crate::store::{EndPosition, Ended, Store, StoreError, now_ms};
 use crate::uploads;
+use crate::webhooks::retry::MAX_AGE;
 
 /// The number of tasks that are removed at a time.
 const STEP: usize = 20;
@@ -22,6 +23,9 @@ const STEP_PAUSE: Duration = Duration::from_millis(20);
 
 /// The interval between two clean-ups.
 const INTERVAL: Duration = Duration::from_secs(5);
+
+/// The interval between two removals of expired webhooks.
+const WEBHOOKS_INTERVAL: Duration = Duration::from_secs(60 * 60);
 
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 
@@ -57,7 +61,12 @@ impl Cleanup {
     /// Starts a thread that cleans up until `stop` is set.
     pub fn begin(self, stop: Stop) -> JoinHandle<()> {
         std::thread::spawn(move || {
+            let mut webhooks_at = Instant::now();
             while !stop.is_set() {
+                if Instant::now() >= webhooks_at {
+                    webhooks_at += WEBHOOKS_INTERVAL;
+                    self.expire_webhooks();
+                }
                 if let Err(error) = self.clean_up(&stop) {
                     tracing::error!("clean-up: {error}");
                 }
@@ -76,6 +85,21 @@ impl Cleanup {
             self.remove_tasks(stop)?;
         }
         uploads_removed
+    }
+
+    /// Removes the events that are no longer attempted, also those that were never attempted because webhooks were turned
+    /// off.
+    fn expire_webhooks(&self) {
+        let age = i64::try_from(MAX_AGE.as_millis()).unwrap_or(i64::MAX);
+        let oldest = now_ms().saturating_sub(age);
+        match self.store.expire_webhooks(oldest) {
+            Ok(0) => {}
+            Ok(count) => {
+                self.metrics.count_webhooks(WebhookState::abandoned, count);
+                tracing::warn!("clean-up: {count} webhooks given up a day after their events");
+            }
+            Err(error) => tracing::error!("clean-up: webhooks: {error}"),
+        }
     }
 
     fn remove_tasks(&self, stop: &Stop) -> Result<(), CleanupError> {

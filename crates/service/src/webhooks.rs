@@ -17,7 +17,7 @@ mod body;
 mod deliveries;
 pub mod fields;
 pub mod hosts;
-mod retry;
+pub mod retry;
 pub mod secret;
 mod sender;
 

@@ -9,7 +9,8 @@ use crate::webhooks::Delivery;
 /// Stores events until they are delivered. Its calls block.
 pub trait WebhookStore {
     /// Claims the event that is due for the longest time, for `lease`: no other process claims it meanwhile. Skips events
-    /// for the hosts in `busy`. Counts the attempt.
+    /// for the hosts in `busy`. Counts the attempt, so that each claim of an event has its own number. Looks only at the
+    /// first due event of each host, because a host that does not respond may have many.
     ///
     /// # Errors
     ///
@@ -28,7 +29,7 @@ pub trait WebhookStore {
     /// The database can't be written.
     fn retry_webhook(&self, id: &str, attempt: u32, pause: Duration) -> Result<(), StoreError>;
 
-    /// Gives back a claimed event, without counting the attempt. Does nothing if another process has claimed it since.
+    /// Gives back a claimed event, which is due at once. Does nothing if another process has claimed it since.
     ///
     /// # Errors
     ///
@@ -41,6 +42,14 @@ pub trait WebhookStore {
     ///
     /// The database can't be written.
     fn remove_webhook(&self, delivery: &Delivery) -> Result<(), StoreError>;
+
+    /// Removes the events from before `oldest_ms` that are not claimed, and the webhooks of tasks that ended before it and have
+    /// no events. Returns the number of removed events.
+    ///
+    /// # Errors
+    ///
+    /// The database can't be written.
+    fn expire_webhooks(&self, oldest_ms: i64) -> Result<u64, StoreError>;
 
     /// Returns the number of events that are not delivered yet.
     ///

@@ -49,11 +49,20 @@ impl WebhookStore for Postgres {
         let now = now_ms();
         let row = self.wait(
             sqlx::query(
-                "UPDATE webhook_event SET leased_ms = $3, attempts = attempts + 1 FROM webhook
+                "WITH RECURSIVE hosts (host) AS (
+                     SELECT min(host) FROM webhook_event
+                     UNION ALL
+                     SELECT (SELECT min(webhook_event.host) FROM webhook_event WHERE webhook_event.host > hosts.host)
+                     FROM hosts WHERE hosts.host IS NOT NULL
+                 )
+                 UPDATE webhook_event SET leased_ms = $3, attempts = attempts + 1 FROM webhook
                  WHERE webhook.task = webhook_event.task AND webhook_event.id = (
-                     SELECT id FROM webhook_event
-                     WHERE due_ms <= $1 AND (leased_ms IS NULL OR leased_ms <= $1) AND host <> ALL($2)
-                     ORDER BY due_ms LIMIT 1 FOR UPDATE SKIP LOCKED
+                     SELECT due.id FROM hosts CROSS JOIN LATERAL (
+                         SELECT id, due_ms FROM webhook_event
+                         WHERE host = hosts.host AND due_ms <= $1 AND (leased_ms IS NULL OR leased_ms <= $1)
+                         ORDER BY due_ms LIMIT 1 FOR UPDATE SKIP LOCKED
+                     ) AS due
+                     WHERE hosts.host <> ALL($2) ORDER BY due.due_ms LIMIT 1
                  )
                  RETURNING webhook_event.id, webhook_event.task, event, url, webhook.host, occurred_ms, attempts",
             )
@@ -81,8 +90,7 @@ impl WebhookStore for Postgres {
     fn release_webhook(&self, id: &str, attempt: u32) -> Result<(), StoreError> {
         self.wait(
             sqlx::query(
-                "UPDATE webhook_event SET leased_ms = NULL, attempts = attempts - 1
-                 WHERE id = $1 AND attempts = $2",
+                "UPDATE webhook_event SET leased_ms = NULL WHERE id = $1 AND attempts = $2",
             )
             .bind(id)
             .bind(i64::from(attempt))
@@ -91,7 +99,7 @@ impl WebhookStore for Postgres {
         Ok(())
     }
 
-    /// Keeps the webhook of a failed task that may still be completed.
+    /// Keeps the webhook of a failed task that may still be completed, until it expires.
     fn remove_webhook(&self, delivery: &Delivery) -> Result<(), StoreError> {
         self.wait(async {
             let mut transaction = self.pool.begin().await?;
@@ -109,6 +117,30 @@ impl WebhookStore for Postgres {
             .await?;
             transaction.commit().await?;
             Ok(())
+        })
+    }
+
+    fn expire_webhooks(&self, oldest_ms: i64) -> Result<u64, StoreError> {
+        self.wait(async {
+            let mut transaction = self.pool.begin().await?;
+            let expired = sqlx::query(
+                "DELETE FROM webhook_event
+                 WHERE occurred_ms < $1 AND (leased_ms IS NULL OR leased_ms <= $2)",
+            )
+            .bind(oldest_ms)
+            .bind(now_ms())
+            .execute(&mut *transaction)
+            .await?;
+            sqlx::query(
+                "DELETE FROM webhook
+                 WHERE EXISTS (SELECT FROM task WHERE task.id = webhook.task AND finished_ms < $1)
+                 AND NOT EXISTS (SELECT FROM webhook_event WHERE webhook_event.task = webhook.task)",
+            )
+            .bind(oldest_ms)
+            .execute(&mut *transaction)
+            .await?;
+            transaction.commit().await?;
+            Ok(expired.rows_affected())
         })
     }
 

@@ -98,7 +98,7 @@ pub const MIGRATIONS: [&str; 10] = [
     "ALTER TABLE task ADD COLUMN canceled INTEGER NOT NULL DEFAULT 0;
      CREATE INDEX task_stopping ON task (seq) WHERE canceled = 1;",
     // The webhook of a task, and its events until they are delivered. Triggers add the events in the transaction that
-    // changes the task.
+    // changes the task. A webhook that receives no end is removed when the task ends.
     "CREATE TABLE webhook (
          seq INTEGER PRIMARY KEY,
          url TEXT NOT NULL,
@@ -116,7 +116,8 @@ pub const MIGRATIONS: [&str; 10] = [
          attempts INTEGER NOT NULL DEFAULT 0,
          leased_ms INTEGER
      ) WITHOUT ROWID;
-     CREATE INDEX webhook_event_by_due ON webhook_event (due_ms);
+     CREATE INDEX webhook_event_by_due ON webhook_event (host, due_ms);
+     CREATE INDEX webhook_event_by_age ON webhook_event (occurred_ms);
      CREATE INDEX webhook_event_by_task ON webhook_event (seq);
      CREATE TRIGGER task_started_webhook AFTER UPDATE OF status ON task
      WHEN NEW.status = 'processing' AND OLD.status <> 'processing' AND OLD.finished_ms IS NULL BEGIN
@@ -130,6 +131,8 @@ pub const MIGRATIONS: [&str; 10] = [
          INSERT INTO webhook_event (id, seq, event, host, occurred_ms, due_ms)
          SELECT 'msg_' || lower(hex(randomblob(16))), seq, 'completed', host, NEW.finished_ms, NEW.finished_ms
          FROM webhook WHERE seq = NEW.seq AND on_completed;
+         DELETE FROM webhook WHERE seq = NEW.seq AND NOT on_completed
+         AND NOT EXISTS (SELECT 1 FROM webhook_event WHERE webhook_event.seq = NEW.seq);
      END;
      CREATE TRIGGER task_without_webhook AFTER DELETE ON task BEGIN
          DELETE FROM webhook_event WHERE seq = OLD.seq;

@@ -44,9 +44,18 @@ impl WebhookStore for Sqlite {
             // Nothing is written unless an event is due.
             let due: Option<String> = connection
                 .prepare_cached(
-                    "SELECT id FROM webhook_event
-                     WHERE due_ms <= ?1 AND (leased_ms IS NULL OR leased_ms <= ?1)
-                     AND host NOT IN (SELECT value FROM json_each(?2)) ORDER BY due_ms LIMIT 1",
+                    "WITH RECURSIVE hosts (host) AS (
+                         SELECT min(host) FROM webhook_event
+                         UNION ALL
+                         SELECT (SELECT min(webhook_event.host) FROM webhook_event WHERE webhook_event.host > hosts.host)
+                         FROM hosts WHERE hosts.host IS NOT NULL
+                     )
+                     SELECT due.id FROM hosts CROSS JOIN webhook_event AS due ON due.id = (
+                         SELECT id FROM webhook_event
+                         WHERE host = hosts.host AND due_ms <= ?1 AND (leased_ms IS NULL OR leased_ms <= ?1)
+                         ORDER BY due_ms LIMIT 1
+                     )
+                     WHERE hosts.host NOT IN (SELECT value FROM json_each(?2)) ORDER BY due.due_ms LIMIT 1",
                 )?
                 .query_row(params![now, busy], |row| row.get(0))
                 .optional()?;
@@ -82,8 +91,7 @@ impl WebhookStore for Sqlite {
         self.with(|connection| {
             connection
                 .prepare_cached(
-                    "UPDATE webhook_event SET leased_ms = NULL, attempts = attempts - 1
-                     WHERE id = ?1 AND attempts = ?2",
+                    "UPDATE webhook_event SET leased_ms = NULL WHERE id = ?1 AND attempts = ?2",
                 )?
                 .execute(params![id, attempt])
         })?;
@@ -105,6 +113,29 @@ impl WebhookStore for Sqlite {
                 .execute([&delivery.task])?;
             transaction.commit()
         })
+    }
+
+    fn expire_webhooks(&self, oldest_ms: i64) -> Result<u64, StoreError> {
+        let now = now_ms();
+        let expired = self.with(|connection| {
+            let transaction = connection.unchecked_transaction()?;
+            let expired = transaction
+                .prepare_cached(
+                    "DELETE FROM webhook_event
+                     WHERE occurred_ms < ?1 AND (leased_ms IS NULL OR leased_ms <= ?2)",
+                )?
+                .execute([oldest_ms, now])?;
+            transaction
+                .prepare_cached(
+                    "DELETE FROM webhook
+                     WHERE EXISTS (SELECT 1 FROM task WHERE task.seq = webhook.seq AND finished_ms < ?1)
+                     AND NOT EXISTS (SELECT 1 FROM webhook_event WHERE webhook_event.seq = webhook.seq)",
+                )?
+                .execute([oldest_ms])?;
+            transaction.commit()?;
+            Ok(expired)
+        })?;
+        Ok(expired as u64)
     }
 
     fn webhooks_waiting(&self) -> Result<u64, StoreError> {
@@ -200,18 +231,124 @@ mod tests {
         store.release_webhook(&first.id, 1).unwrap();
         assert!(claim(&store, LEASE).is_none());
         store.release_webhook(&first.id, 2).unwrap();
-        assert_eq!(claim(&store, LEASE).unwrap().attempt, 2);
-        store.retry_webhook(&first.id, 2, LEASE).unwrap();
-        assert!(claim(&store, LEASE).is_none(), "the pause has not ended");
-        store.retry_webhook(&first.id, 2, Duration::ZERO).unwrap();
         assert_eq!(claim(&store, LEASE).unwrap().attempt, 3);
+        store.retry_webhook(&first.id, 3, LEASE).unwrap();
+        assert!(claim(&store, LEASE).is_none(), "the pause has not ended");
+        store.retry_webhook(&first.id, 3, Duration::ZERO).unwrap();
+        assert_eq!(claim(&store, LEASE).unwrap().attempt, 4);
         drop(store);
         let store = open(&dir);
         assert_eq!(
             claim(&store, LEASE).unwrap().attempt,
-            4,
+            5,
             "the process was killed"
         );
+    }
+
+    /// Guards against an attempt of a stopped process that ends the lease of the process that has claimed the event since.
+    #[test]
+    fn a_released_attempt_can_not_end_a_later_one() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = open(&dir);
+        insert(&store, "a", &[Event::Completed]);
+        store.fail("a", "no", Failed::Permanent).unwrap();
+        let first = claim(&store, LEASE).unwrap();
+        store.release_webhook(&first.id, first.attempt).unwrap();
+        let second = claim(&store, LEASE).unwrap();
+        assert_eq!(second.id, first.id);
+        store
+            .retry_webhook(&first.id, first.attempt, Duration::ZERO)
+            .unwrap();
+        assert!(claim(&store, LEASE).is_none(), "the lease has ended");
+    }
+
+    /// Guards against a host with a backlog that comes before the first event of another host.
+    #[test]
+    fn the_first_due_event_of_each_host_is_claimed_in_order() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = open(&dir);
+        let hosts = ["b", "b", "b", "a", "c"];
+        for (index, host) in hosts.iter().enumerate() {
+            let id = index.to_string();
+            insert(&store, &id, &[Event::Completed]);
+            store
+                .with(|connection| {
+                    connection.execute(
+                        "UPDATE webhook SET host = ?1 WHERE seq = (SELECT seq FROM task WHERE id = ?2)",
+                        [host, &id.as_str()],
+                    )
+                })
+                .unwrap();
+            store.fail(&id, "no", Failed::Permanent).unwrap();
+            store
+                .with(|connection| {
+                    connection.execute(
+                        "UPDATE webhook_event SET due_ms = ?1 WHERE seq = (SELECT seq FROM task WHERE id = ?2)",
+                        params![i64::try_from(index).unwrap(), id],
+                    )
+                })
+                .unwrap();
+        }
+        let task = |busy: &[String]| {
+            let claimed = store.claim_webhook(busy, LEASE).unwrap();
+            claimed.map(|delivery| delivery.task)
+        };
+        let busy = ["b".to_owned()];
+        assert_eq!(task(&[]).as_deref(), Some("0"));
+        assert_eq!(task(&busy).as_deref(), Some("3"));
+        assert_eq!(task(&[]).as_deref(), Some("1"));
+        assert_eq!(task(&busy).as_deref(), Some("4"));
+        assert_eq!(task(&busy), None);
+        assert_eq!(task(&[]).as_deref(), Some("2"));
+        assert_eq!(task(&[]), None);
+    }
+
+    /// Guards against events and URLs that stay in the database because nothing delivers them.
+    #[test]
+    fn events_and_webhooks_of_ended_tasks_expire() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = open(&dir);
+        for id in ["ended", "running"] {
+            insert(&store, id, &Event::ALL);
+            store.set_processing(id).unwrap();
+        }
+        store.complete("ended", &[], 0).unwrap();
+        // The process that has claimed an event counts it.
+        let claimed = claim(&store, LEASE).unwrap();
+        assert_eq!(store.expire_webhooks(now_ms() + 60_000).unwrap(), 2);
+        store.release_webhook(&claimed.id, 1).unwrap();
+        assert_eq!(store.expire_webhooks(now_ms() - 60_000).unwrap(), 0);
+        assert_eq!(store.webhooks_waiting().unwrap(), 1);
+        assert_eq!(store.expire_webhooks(now_ms() + 60_000).unwrap(), 1);
+        assert_eq!(store.webhooks_waiting().unwrap(), 0);
+        assert_eq!(count(&store, "webhook"), 1, "a task has not ended");
+        store.complete("running", &[], 0).unwrap();
+        assert_eq!(store.webhooks_waiting().unwrap(), 1);
+    }
+
+    /// Guards against the URL of a task whose webhook receives only its start.
+    #[test]
+    fn a_webhook_without_the_end_is_removed_with_the_end() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = open(&dir);
+        for id in ["delivered", "waiting", "canceled"] {
+            insert(&store, id, &[Event::Started]);
+        }
+        store.set_processing("delivered").unwrap();
+        store
+            .remove_webhook(&claim(&store, LEASE).unwrap())
+            .unwrap();
+        store.complete("delivered", &[], 0).unwrap();
+        assert_eq!(count(&store, "webhook"), 2);
+        store.cancel("canceled").unwrap();
+        assert_eq!(count(&store, "webhook"), 1);
+        store.set_processing("waiting").unwrap();
+        store.complete("waiting", &[], 0).unwrap();
+        assert_eq!(count(&store, "webhook"), 1, "the start is not delivered");
+        store
+            .remove_webhook(&claim(&store, LEASE).unwrap())
+            .unwrap();
+        assert_eq!(count(&store, "webhook"), 0);
     }
 
     #[test]
