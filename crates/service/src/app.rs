@@ -257,7 +257,6 @@ pub async fn serve(
     ready();
     let stop = async {
         stop_requested().await;
-        begin_drain(app);
         drain(app, config.drain(), stop_requested()).await;
         app.store.changes().close();
     };
@@ -274,7 +273,6 @@ pub async fn work(config: Config, stop_requested: impl AsyncFn()) -> Result<(), 
     let started = Started::begin(&config).await?;
     tracing::info!("working on tasks");
     stop_requested().await;
-    begin_drain(&started.app);
     drain(&started.app, config.drain(), stop_requested()).await;
     started.end().await
 }
@@ -301,31 +299,26 @@ fn serve_metrics(
     ))
 }
 
-/// Starts no more tasks and no more deliveries of webhooks.
-fn begin_drain(app: &App) {
-    app.pool.drain();
-    if let Some(webhooks) = &app.webhooks {
-        webhooks.drain();
-    }
-}
-
-/// Returns the number of webhooks that are being sent.
-fn webhooks_in_flight(app: &App) -> usize {
-    app.webhooks.as_ref().map_or(0, Webhooks::in_flight)
-}
-
-/// Waits until the running tasks and the webhooks that are being sent have ended, for at most `timeout` or until `cut_short` ends.
+/// Starts no more tasks, and waits until the running ones have ended and the webhooks about them are sent, for at most
+/// `timeout` or until `cut_short` ends.
 async fn drain(app: &App, timeout: Duration, cut_short: impl Future<Output = ()>) {
-    let running = app.pool.running();
-    let is_idle = running == 0 && webhooks_in_flight(app) == 0;
-    if is_idle || timeout.is_zero() {
+    app.pool.drain();
+    if timeout.is_zero() {
         return;
     }
-    if running > 0 {
-        tracing::info!("stopping: {running} tasks have {timeout:?} to end");
+    match app.pool.running() {
+        0 => {}
+        running => tracing::info!("stopping: {running} tasks have {timeout:?} to end"),
     }
     let ended = async {
-        while app.pool.running() > 0 || webhooks_in_flight(app) > 0 {
+        while app.pool.running() > 0 {
+            tokio::time::sleep(POLL_INTERVAL).await;
+        }
+        let Some(webhooks) = &app.webhooks else {
+            return;
+        };
+        webhooks.finish();
+        while !webhooks.has_ended() {
             tokio::time::sleep(POLL_INTERVAL).await;
         }
     };

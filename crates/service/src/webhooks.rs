@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use crate::config::Config;
 use crate::failure::Failure;
-use crate::metrics::Metrics;
+use crate::metrics::{Metrics, WebhookState};
 use crate::start_error::StartError;
 use crate::store::Store;
 
@@ -58,7 +58,7 @@ impl Event {
 #[derive(Clone, PartialEq, Eq)]
 pub struct Webhook {
     pub url: String,
-    /// Scheme, host and port of the URL.
+    /// The host whose deliveries are limited, with scheme and port.
     pub host: String,
     pub events: Vec<Event>,
 }
@@ -81,7 +81,7 @@ pub struct Delivery {
     pub task: String,
     pub event: Event,
     pub url: String,
-    /// Scheme, host and port of the URL.
+    /// The host whose deliveries are limited, with scheme and port.
     pub host: String,
     /// In milliseconds since 1970.
     pub occurred_ms: i64,
@@ -110,6 +110,9 @@ impl Webhooks {
     ) -> Result<Option<Self>, StartError> {
         if config.webhooks.is_empty() {
             return Ok(None);
+        }
+        for state in WebhookState::ALL {
+            metrics.count_webhooks(state, 0);
         }
         let secrets = match config.webhook_secrets() {
             Some(given) => secret::parse_all(given),
@@ -144,17 +147,18 @@ impl Webhooks {
         fields::take_from(input, schema, &self.hosts).map_err(Failure::webhook)
     }
 
-    /// Returns the number of events that this process is sending.
-    pub fn in_flight(&self) -> usize {
-        self.deliveries.in_flight()
+    /// Delivers the events that are due, and claims no more when there are none. [`Webhooks::has_ended`] then becomes true.
+    pub fn finish(&self) {
+        self.deliveries.finish();
     }
 
-    /// Starts no more deliveries.
-    pub fn drain(&self) {
-        self.deliveries.drain();
+    /// Returns whether this process sends no events any more.
+    pub fn has_ended(&self) -> bool {
+        self.deliveries.has_ended()
     }
 
-    /// Gives back the events that this process is still sending, to other processes or its next start. Blocks.
+    /// Starts no more deliveries, and gives back the events that this process is still sending, to other processes or its
+    /// next start. Blocks.
     pub fn stop(&self) {
         self.deliveries.stop();
     }

@@ -26,6 +26,8 @@ pub enum Outcome {
         /// The wait that the receiver requests.
         requested: Option<Duration>,
     },
+    /// The receiver has not responded within [`TIMEOUT`].
+    TimedOut,
 }
 
 /// An HTTP client that connects only to permitted addresses, uses no proxy, and follows no redirects.
@@ -82,6 +84,7 @@ impl Sender {
                 let requested = requested_wait(response.headers());
                 outcome(response.status().as_u16(), requested)
             }
+            Err(ureq::Error::Timeout(_)) => Outcome::TimedOut,
             Err(error) => Outcome::Failed {
                 reason: reason(error),
                 requested: None,
