@@ -29,7 +29,7 @@ fn each_event_is_sent_by_one_of_all_processes() {
     let deadline = Instant::now() + 3 * LEASE;
     let is_done = || {
         let metrics = servers[0].get("/metrics").text();
-        receiver.requests("/").len() >= 20 && metrics.contains("atelier_webhooks_waiting 0")
+        receiver.requests("/").len() >= 20 && metrics.contains("atelier_webhooks_waiting{} 0")
     };
     while !is_done() {
         assert!(Instant::now() < deadline, "{}", cluster.logs());
