@@ -253,6 +253,7 @@ fn an_event_survives_a_killed_process() {
 }
 
 /// Guards against a process whose list lacks a host, as before a rolling restart, and which removes the events of the others.
+#[cfg(unix)]
 #[test]
 fn an_event_for_a_host_that_this_process_does_not_name_is_kept() {
     let count = AtomicUsize::new(0);
@@ -277,10 +278,10 @@ fn an_event_for_a_host_that_this_process_does_not_name_is_kept() {
     let mut server = start(data.path(), &[&receiver], &pause);
     server.generate(STRATA, input(&receiver, "/"));
     server.await_log("HTTP 500; the next is in");
-    server.kill();
+    assert!(server.terminate());
     let mut server = start(data.path(), &[&other], &FAST);
     server.await_log("--webhooks of this process does not name it; the next is in");
-    server.kill();
+    assert!(server.terminate());
     let server = start(data.path(), &[&receiver], &FAST);
     let requests = received(&receiver, "/", 2);
     let id = |index: usize| requests[index].header("webhook-id");
