@@ -190,6 +190,12 @@ const FORM: &str = "
     const isSheet = form.querySelector('.sheet-handle').checkVisibility();
     return isSheet ? 'a sheet' : form.offsetHeight < innerHeight / 4 ? 'a bar' : `${form.offsetHeight} px high`";
 
+/// Changes the prompt without moving the focus into it. The same prompt again may count as a double click.
+const CHANGE_PROMPT: &str = "
+    const prompt = document.querySelector('form[aria-label=Input] textarea');
+    prompt.value = 'another result';
+    prompt.dispatchEvent(new Event('input', { bubbles: true }))";
+
 /// Generates a result on a phone, with the form collapsed to a bar.
 async fn generate_result(studio: &Studio<'_>) -> Result<()> {
     let browser = studio.browser;
@@ -214,6 +220,7 @@ async fn generate_closes_sheet_that_covers_result() {
         browser.run(scroll, vec![]).await?;
         browser.run(EXPAND, vec![]).await?;
         wait_for_value(browser, "the form", FORM, "a sheet").await?;
+        browser.run(CHANGE_PROMPT, vec![]).await?;
         browser.press(&by("button", "Generate")).await?;
         studio.wait_for_sent(2).await?;
         wait_for_value(browser, "the sheet after Generate", IS_OPEN, false).await?;
@@ -238,6 +245,7 @@ async fn ctrl_enter_in_prompt_closes_sheet_that_covers_result() {
         generate_result(studio).await?;
         browser.run(FOCUS_PROMPT, vec![]).await?;
         wait_for_value(browser, "the form", FORM, "a sheet").await?;
+        browser.run(CHANGE_PROMPT, vec![]).await?;
         let send = "
             const init = { key: 'Enter', ctrlKey: true, bubbles: true, cancelable: true };
             document.activeElement.dispatchEvent(new KeyboardEvent('keydown', init))";
