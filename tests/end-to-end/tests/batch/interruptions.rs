@@ -106,6 +106,7 @@ async fn a_paused_batch_is_not_sent_until_it_is_resumed() {
     let name = "a_paused_batch_is_not_sent_until_it_is_resumed";
     let service = ["--speed", "2", "--workers", "25"];
     run_until_settled(name, &service, async |studio| {
+        studio.proxy.hide_events();
         studio.proxy.add(Rule::next(1, BATCH, Fault::Hold));
         let prompts = numbered_prompts("paused", 25);
         studio.send(&prompts).await?;
@@ -147,6 +148,7 @@ async fn nothing_is_sent_while_the_stop_sending_dialog_is_open() {
     let name = "nothing_is_sent_while_the_stop_sending_dialog_is_open";
     let service = ["--speed", "2", "--workers", "25"];
     run_until_settled(name, &service, async |studio| {
+        studio.proxy.hide_events();
         let browser = studio.browser;
         studio.proxy.add(Rule::next(1, BATCH, Fault::Hold));
         let prompts = numbered_prompts("asked", 25);
