@@ -19,7 +19,9 @@ use crate::uploads::{self, inspect};
 ///
 /// 500 if the template is wrong.
 pub async fn skill(State(app): State<Arc<App>>, headers: HeaderMap) -> Result<Response, Failure> {
-    let requirement = match (needs_account(&app).await, &app.token) {
+    // Clients need an account while it is unknown whether accounts exist.
+    let needs_account = needs_account(&app).await.unwrap_or(true);
+    let requirement = match (needs_account, &app.token) {
         (true, _) => Requirement::Account,
         (false, Some(_)) => Requirement::Token,
         (false, None) => Requirement::Guest,

@@ -20,7 +20,15 @@ use crate::state::App;
 use crate::uploads::{self, inspect};
 use crate::webhooks::Event;
 
-pub async fn models(State(app): State<Arc<App>>, headers: HeaderMap) -> Json<Value> {
+/// Answers `GET /api/models` (INTERFACE).
+///
+/// # Errors
+///
+/// As for [`needs_account`].
+pub async fn models(
+    State(app): State<Arc<App>>,
+    headers: HeaderMap,
+) -> Result<Json<Value>, Failure> {
     let origin = app.access.origin(&headers);
     let entries: Vec<Value> = app
         .models
@@ -67,7 +75,7 @@ pub async fn models(State(app): State<Arc<App>>, headers: HeaderMap) -> Json<Val
         // Not part of INTERFACE: requests to generate can contain a webhook.
         body["webhooks"] = json!({"events": Event::ALL.map(Event::name)});
     }
-    let needs_account = needs_account(&app).await;
+    let needs_account = needs_account(&app).await?;
     if app.token.is_none() && !needs_account {
         // Any token is accepted, so the page can use this one, and the user need not enter one. It is not secret, and
         // not part of INTERFACE.
@@ -76,7 +84,7 @@ pub async fn models(State(app): State<Arc<App>>, headers: HeaderMap) -> Json<Val
     if needs_account {
         body["account"] = path::ACCOUNT.into();
     }
-    Json(body)
+    Ok(Json(body))
 }
 
 fn entry(app: &App, model: &dyn Model, origin: &Origin) -> Value {

@@ -68,7 +68,11 @@ pub async fn metrics(State(app): State<Arc<App>>, headers: HeaderMap) -> Result<
         Some(token) => {
             auth::bearer(&headers, Some(token))?;
         }
-        None if app.token.is_some() || app.has_metrics_address || needs_account(&app).await => {
+        None if app.token.is_some()
+            || app.has_metrics_address
+            // Clients need an account while it is unknown whether accounts exist.
+            || needs_account(&app).await.unwrap_or(true) =>
+        {
             return Err(Failure::new(
                 StatusCode::FORBIDDEN,
                 "metrics_closed",

@@ -242,15 +242,17 @@ async fn run_blocking<T: Send + 'static>(
         .unwrap_or_else(|error| Err(Failure::internal(error)))
 }
 
-/// Returns whether clients need an account; `true` if the store can't be read.
-async fn needs_account(app: &Arc<App>) -> bool {
+/// Returns whether clients need an account.
+///
+/// # Errors
+///
+/// 500 or 503 if the accounts can't be read.
+async fn needs_account(app: &Arc<App>) -> Result<bool, Failure> {
     match app.accounts.has_accounts_cached() {
-        Some(has_accounts) => has_accounts,
+        Some(has_accounts) => Ok(has_accounts),
         None => {
             let app = app.clone();
-            let has_accounts =
-                run_blocking(move || app.accounts.has_accounts().map_err(Failure::accounts));
-            has_accounts.await.unwrap_or(true)
+            run_blocking(move || app.accounts.has_accounts().map_err(Failure::accounts)).await
         }
     }
 }

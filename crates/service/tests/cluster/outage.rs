@@ -12,7 +12,8 @@ use super::{Cluster, OWN};
 /// Longer than a process caches that there are no accounts.
 const OUTAGE: Duration = Duration::from_secs(2);
 
-/// Guards against a 500 or 401 while the accounts can't be read: clients don't repeat these calls.
+/// Guards against a 500 or 401 while the accounts can't be read: clients don't repeat these calls. Guards also against a list
+/// of models without its guest, after which the page asks for a token.
 #[test]
 #[ignore = "needs PostgreSQL and a bucket: ./dev test cluster"]
 fn calls_are_retryable_while_the_accounts_cannot_be_read() {
@@ -34,11 +35,16 @@ fn calls_are_retryable_while_the_accounts_cannot_be_read() {
         assert!(begin.elapsed() < 20 * OUTAGE, "{statuses:?}");
         statuses.push(status(&server));
     }
+    let models = server.get("/api/models");
+    assert_eq!(models.status, 503, "{}", models.text());
+    assert_eq!(models.error(), "storage_unavailable");
     proxy.set(Mode::Forward);
     while statuses.last() != Some(&404) {
         assert!(begin.elapsed() < 40 * OUTAGE, "{statuses:?}");
         statuses.push(status(&server));
     }
+    let models = server.get("/api/models").json();
+    assert!(models["guest"].is_object(), "{models}");
     statuses.dedup();
     assert!(
         statuses.iter().all(|status| matches!(status, 404 | 503)),
