@@ -120,6 +120,18 @@ impl Cluster {
         Worker(child.unwrap())
     }
 
+    /// Runs statements in the database, in one transaction. Returns the result of the last one.
+    fn query(&self, statements: &str) -> String {
+        let output = Command::new("psql")
+            .args(["--quiet", "--tuples-only", "--no-align", "--command"])
+            .arg(statements)
+            .arg(&self.database)
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stdout).unwrap().trim().to_owned()
+    }
+
     /// Returns how often each task was started.
     fn runs(&self) -> HashMap<String, usize> {
         let journal = fs::read_to_string(self.folder.path().join("journal")).unwrap_or_default();
@@ -152,6 +164,19 @@ impl Drop for Worker {
         // The process may have ended already.
         let _ = self.0.kill();
         let _ = self.0.wait();
+    }
+}
+
+/// Waits until the condition `what` is true.
+fn wait_until(cluster: &Cluster, what: &str, is_so: impl Fn() -> bool) {
+    let deadline = Instant::now() + 3 * LEASE;
+    while !is_so() {
+        assert!(
+            Instant::now() < deadline,
+            "never: {what}\n{}",
+            cluster.logs()
+        );
+        std::thread::sleep(Duration::from_millis(50));
     }
 }
 

@@ -9,8 +9,9 @@ use crate::webhooks::Delivery;
 /// Stores events until they are delivered. Its calls block.
 pub trait WebhookStore {
     /// Claims the event that is due for the longest time, for `lease`: no other process claims it meanwhile. Skips events
-    /// for the hosts in `busy`. Counts the attempt, so that each claim of an event has its own number. Looks only at the
-    /// first due event of each host, because a host that does not respond may have many.
+    /// for the hosts in `busy`, and events without a webhook, which expire. Counts the attempt, so that each claim of an
+    /// event has its own number. Looks only at the first due event of each host, because a host that does not respond may
+    /// have many.
     ///
     /// # Errors
     ///

@@ -30,17 +30,9 @@ fn processes_of(task: &Value) -> usize {
 
 /// Waits until no canceled task may still run at its model.
 fn await_stopped(cluster: &Cluster) {
-    let count = || {
-        let output = std::process::Command::new("psql")
-            .args(["--tuples-only", "--no-align", "--command"])
-            .arg("SELECT count(*) FROM task WHERE canceled = 1")
-            .arg(&cluster.database)
-            .output()
-            .unwrap();
-        String::from_utf8_lossy(&output.stdout).trim().to_owned()
-    };
+    let count = "SELECT count(*) FROM task WHERE canceled = 1";
     let deadline = Instant::now() + 3 * LEASE;
-    while count() != "0" {
+    while cluster.query(count) != "0" {
         assert!(Instant::now() < deadline, "{}", cluster.logs());
         std::thread::sleep(Duration::from_millis(50));
     }

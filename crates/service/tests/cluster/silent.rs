@@ -8,7 +8,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 
 use super::support::small_server::{SmallServer, json_response};
-use super::{Cluster, LEASE, OWN, Worker, wait_for_end};
+use super::{Cluster, LEASE, OWN, Worker, wait_for_end, wait_until};
 
 const MODEL: (&str, &str) = ("image", "paid");
 const GENERATIONS: &str = "/v1/images/generations";
@@ -71,18 +71,6 @@ fn wait_if(is_behind_gate: bool, gate: &Mutex<bool>) {
 impl Worker {
     fn signal(&self, signal: Signal) {
         kill_process(Pid::from_child(&self.0), signal).unwrap();
-    }
-}
-
-fn wait_until(cluster: &Cluster, what: &str, is_so: impl Fn() -> bool) {
-    let deadline = Instant::now() + Duration::from_secs(60);
-    while !is_so() {
-        assert!(
-            Instant::now() < deadline,
-            "never: {what}\n{}",
-            cluster.logs()
-        );
-        std::thread::sleep(Duration::from_millis(50));
     }
 }
 

@@ -60,6 +60,7 @@ impl WebhookStore for Postgres {
                      SELECT due.id FROM hosts CROSS JOIN LATERAL (
                          SELECT id, due_ms FROM webhook_event
                          WHERE host = hosts.host AND due_ms <= $1 AND (leased_ms IS NULL OR leased_ms <= $1)
+                         AND EXISTS (SELECT FROM webhook WHERE webhook.task = webhook_event.task)
                          ORDER BY due_ms LIMIT 1 FOR UPDATE SKIP LOCKED
                      ) AS due
                      WHERE hosts.host <> ALL($2) ORDER BY due.due_ms LIMIT 1

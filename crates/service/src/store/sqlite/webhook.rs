@@ -53,6 +53,7 @@ impl WebhookStore for Sqlite {
                      SELECT due.id FROM hosts CROSS JOIN webhook_event AS due ON due.id = (
                          SELECT id FROM webhook_event
                          WHERE host = hosts.host AND due_ms <= ?1 AND (leased_ms IS NULL OR leased_ms <= ?1)
+                         AND EXISTS (SELECT 1 FROM webhook WHERE webhook.seq = webhook_event.seq)
                          ORDER BY due_ms LIMIT 1
                      )
                      WHERE hosts.host NOT IN (SELECT value FROM json_each(?2)) ORDER BY due.due_ms LIMIT 1",
@@ -260,6 +261,27 @@ mod tests {
             .retry_webhook(&first.id, first.attempt, Duration::ZERO)
             .unwrap();
         assert!(claim(&store, LEASE).is_none(), "the lease has ended");
+    }
+
+    /// Guards against an event that is claimed before all others, although it can't be sent.
+    #[test]
+    fn an_event_without_its_webhook_is_not_claimed() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = open(&dir);
+        for id in ["lost", "other"] {
+            insert(&store, id, &[Event::Completed]);
+            store.fail(id, "no", Failed::Permanent).unwrap();
+        }
+        store
+            .with(|connection| {
+                connection.execute(
+                    "DELETE FROM webhook WHERE seq = (SELECT seq FROM task WHERE id = 'lost')",
+                    [],
+                )
+            })
+            .unwrap();
+        assert_eq!(claim(&store, LEASE).unwrap().task, "other");
+        assert!(claim(&store, LEASE).is_none());
     }
 
     /// Guards against a host with a backlog that comes before the first event of another host.
