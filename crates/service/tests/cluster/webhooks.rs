@@ -1,12 +1,14 @@
 //! Several processes send the webhooks of a shared database.
 
 use std::collections::HashSet;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
 use super::support::small_server::{Request, Response, SmallServer};
 use super::support::{STRATA, Server, request};
-use super::{Cluster, wait_until};
+use super::{Cluster, LEASE, OWN, wait_for_end, wait_until};
 
 fn ok(_: &Request) -> Response {
     Some((200, "text/plain", Vec::new()))
@@ -19,6 +21,24 @@ fn submit(server: &Server, model: (&str, &str), receiver: &SmallServer, events: 
         model,
         json!({"prompt": "a", "webhook": webhook, "webhook_events": events}),
     )
+}
+
+/// Delays the commit of each transaction that removes an event, so that others run meanwhile.
+fn delay_removals(cluster: &Cluster, seconds: u32) {
+    cluster.query(&format!(
+        "CREATE FUNCTION delay() RETURNS trigger LANGUAGE plpgsql AS
+             $$ BEGIN PERFORM pg_sleep({seconds}); RETURN NULL; END $$;
+         CREATE CONSTRAINT TRIGGER delay AFTER DELETE ON webhook_event DEFERRABLE INITIALLY DEFERRED
+             FOR EACH ROW EXECUTE FUNCTION delay()"
+    ));
+}
+
+/// Waits until all events are removed, and checks that no webhook is left.
+fn await_no_webhook(cluster: &Cluster) {
+    wait_until(cluster, "the events are removed", || {
+        cluster.query("SELECT count(*) FROM webhook_event") == "0"
+    });
+    assert_eq!(cluster.query("SELECT count(*) FROM webhook"), "0");
 }
 
 /// Guards against an event that several processes send.
@@ -69,4 +89,52 @@ fn an_event_without_its_webhook_blocks_no_other_event() {
     });
     let requests = receiver.requests("/");
     assert_eq!(requests[0].json()["data"]["id"], task["id"]);
+}
+
+/// Guards against a URL that stays in the database: of two transactions that remove the last two events of a task, each saw the
+/// event of the other one.
+#[test]
+#[ignore = "needs PostgreSQL and a bucket: ./dev test cluster"]
+fn a_webhook_is_removed_when_its_last_events_are_delivered_concurrently() {
+    let count = AtomicUsize::new(0);
+    let receiver = SmallServer::start(move |request: &Request| {
+        count.fetch_add(1, Ordering::Relaxed);
+        // Before the timeout of the attempt.
+        let deadline = Instant::now() + Duration::from_secs(10);
+        while count.load(Ordering::Relaxed) < 2 && Instant::now() < deadline {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        ok(request)
+    });
+    let cluster = Cluster::new();
+    let server = cluster.serve("s0", &["--webhooks", &receiver.url()]);
+    delay_removals(&cluster, 1);
+    submit(&server, STRATA, &receiver, json!(["started", "completed"]));
+    let _worker = cluster.work_with("w", &["--draw-scale", "0.05"]);
+    wait_until(&cluster, "both events are sent", || {
+        receiver.requests("/").len() >= 2
+    });
+    await_no_webhook(&cluster);
+}
+
+/// Guards against a URL that stays in the database: the end of a task does not remove a webhook with an event, and the removal of
+/// the event does not remove the webhook of a task that has not ended.
+#[test]
+#[ignore = "needs PostgreSQL and a bucket: ./dev test cluster"]
+fn a_webhook_is_removed_when_its_task_ends_while_its_last_event_is_removed() {
+    let receiver = SmallServer::start(ok);
+    let cluster = Cluster::new();
+    let blocker = cluster.block_program();
+    let server = cluster.serve("s0", &["--webhooks", &receiver.url()]);
+    delay_removals(&cluster, 5);
+    let task = submit(&server, OWN, &receiver, json!(["started"]));
+    let _worker = cluster.work("w");
+    let sleeping = "SELECT count(*) FROM pg_stat_activity
+        WHERE datname = current_database() AND wait_event = 'PgSleep'";
+    wait_until(&cluster, "the event is removed", || {
+        cluster.query(sleeping) == "1"
+    });
+    drop(blocker);
+    wait_for_end(&cluster, &server, &task, Instant::now() + 3 * LEASE);
+    await_no_webhook(&cluster);
 }

@@ -101,9 +101,16 @@ impl WebhookStore for Postgres {
     }
 
     /// Keeps the webhook of a failed task that may still be completed, until it expires.
+    ///
+    /// Locks the task, so that of the transactions that end it, delete it or remove its events, the last one sees the changes of
+    /// the others. They all lock the task first, so that none waits for another in a circle.
     fn remove_webhook(&self, delivery: &Delivery) -> Result<(), StoreError> {
         self.wait(async {
             let mut transaction = self.pool.begin().await?;
+            sqlx::query("SELECT FROM task WHERE id = $1 FOR UPDATE")
+                .bind(&delivery.task)
+                .execute(&mut *transaction)
+                .await?;
             sqlx::query("DELETE FROM webhook_event WHERE id = $1")
                 .bind(&delivery.id)
                 .execute(&mut *transaction)
@@ -121,16 +128,16 @@ impl WebhookStore for Postgres {
         })
     }
 
+    /// Removes events and webhooks in separate transactions: the deletion of a task locks its webhook first.
     fn expire_webhooks(&self, oldest_ms: i64) -> Result<u64, StoreError> {
         self.wait(async {
-            let mut transaction = self.pool.begin().await?;
             let expired = sqlx::query(
                 "DELETE FROM webhook_event
                  WHERE occurred_ms < $1 AND (leased_ms IS NULL OR leased_ms <= $2)",
             )
             .bind(oldest_ms)
             .bind(now_ms())
-            .execute(&mut *transaction)
+            .execute(&self.pool)
             .await?;
             sqlx::query(
                 "DELETE FROM webhook
@@ -138,9 +145,8 @@ impl WebhookStore for Postgres {
                  AND NOT EXISTS (SELECT FROM webhook_event WHERE webhook_event.task = webhook.task)",
             )
             .bind(oldest_ms)
-            .execute(&mut *transaction)
+            .execute(&self.pool)
             .await?;
-            transaction.commit().await?;
             Ok(expired.rows_affected())
         })
     }
