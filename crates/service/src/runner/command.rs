@@ -4,6 +4,8 @@
 use std::collections::VecDeque;
 use std::fs;
 use std::io::{self, Read, Write};
+#[cfg(target_os = "linux")]
+use std::iter::successors;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, sync_channel};
@@ -366,14 +368,10 @@ impl ProgramProcess {
     /// Returns whether another process of the service has started the program, and is alive.
     #[cfg(target_os = "linux")]
     fn is_of_other_service(&self) -> bool {
-        use rustix::process::{getpgid, getpid};
-        let own = getpid().as_raw_nonzero().get();
-        let name = |process: i32| fs::read_to_string(format!("/proc/{process}/comm")).ok();
-        // The program leads its process group. After the end of its service, its parent is another process.
-        let program = getpgid(Some(self.0)).map(|group| group.as_raw_nonzero());
-        let stat = program.map(|program| fs::read_to_string(format!("/proc/{program}/stat")));
-        let Ok(Ok(stat)) = stat else { return false };
-        parent_in(&stat).is_some_and(|parent| parent != own && name(parent) == name(own))
+        let own = rustix::process::getpid().as_raw_nonzero().get();
+        is_of_other_service(self.0.as_raw_nonzero().get(), own, |process| {
+            fs::read_to_string(format!("/proc/{process}/stat")).ok()
+        })
     }
 
     #[cfg(not(target_os = "linux"))]
@@ -382,12 +380,49 @@ impl ProgramProcess {
     }
 }
 
-/// Returns the process id of the parent in the contents of `/proc/PID/stat`: after the name, which may contain spaces and
-/// parentheses, and the state.
+/// Returns whether a process, or the leader of its process group, is below another process with the name of the process `own`.
+/// `stat` returns the contents of `/proc/PID/stat` of a live process.
 #[cfg(target_os = "linux")]
-fn parent_in(stat: &str) -> Option<i32> {
-    let (_, fields) = stat.rsplit_once(')')?;
-    fields.split_whitespace().nth(1)?.parse().ok()
+fn is_of_other_service(process: i32, own: i32, stat: impl Fn(i32) -> Option<String>) -> bool {
+    let stat = |process: i32| Stat::parse(&stat(process)?);
+    let Some(service) = stat(own) else {
+        return false;
+    };
+    let parent = |process: &i32| stat(*process).map(|stat| stat.parent);
+    let is_below_other = |process: i32| {
+        successors(parent(&process), parent)
+            .take_while(|ancestor| *ancestor != own)
+            .filter_map(&stat)
+            .any(|ancestor| ancestor.name == service.name)
+    };
+    // A program leads a process group, which a process may still be in after its parent has ended.
+    let group = stat(process).map(|stat| stat.group);
+    is_below_other(process) || group.is_some_and(is_below_other)
+}
+
+/// A part of `/proc/PID/stat`.
+#[cfg(target_os = "linux")]
+struct Stat {
+    name: String,
+    parent: i32,
+    /// The process group.
+    group: i32,
+}
+
+#[cfg(target_os = "linux")]
+impl Stat {
+    /// Parses the process id, the name in parentheses, which may contain spaces and parentheses, the state, the parent
+    /// and the group.
+    fn parse(stat: &str) -> Option<Self> {
+        let (start, fields) = stat.rsplit_once(')')?;
+        let (_, name) = start.split_once('(')?;
+        let mut fields = fields.split_whitespace().skip(1);
+        Some(Self {
+            name: name.to_owned(),
+            parent: fields.next()?.parse().ok()?,
+            group: fields.next()?.parse().ok()?,
+        })
+    }
 }
 
 /// Collects the files in the folder, by name; ignores hidden files and folders.
@@ -434,6 +469,39 @@ mod tests {
 
     fn output(text: &'static str) -> Vec<Output> {
         lines_of(text.as_bytes()).iter().collect()
+    }
+
+    /// Guards against killing helper processes of another service's program that have their own process group.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn processes_below_another_service_are_its_own() {
+        let processes = [
+            // The id, the name, the parent and the group.
+            (1, "init", 0, 1),
+            (10, "atelier) serv", 1, 10),
+            (11, "program", 10, 11),
+            (12, "of program", 11, 11),
+            (20, "atelier) serv", 1, 20),
+            (21, "program", 20, 21),
+            (22, "in its group", 21, 21),
+            (23, "in group 23", 22, 23),
+            (24, "below 23", 23, 23),
+            (25, "without parent", 1, 21),
+            (31, "left over", 1, 31),
+            (32, "below 31", 31, 31),
+            (33, "group has ended", 1, 30),
+        ];
+        let stat = |process: i32| {
+            let (id, name, parent, group) = processes.iter().find(|it| it.0 == process)?;
+            Some(format!("{id} ({name}) S {parent} {group} 1 0 -1 4194560"))
+        };
+        let of_other: Vec<i32> = processes
+            .iter()
+            .map(|process| process.0)
+            .filter(|process| is_of_other_service(*process, 10, stat))
+            .collect();
+        assert_eq!(of_other, [21, 22, 23, 24, 25]);
+        assert!(!is_of_other_service(22, 40, stat));
     }
 
     /// Guards against a progress bar that is reported only when its line ends.
