@@ -44,11 +44,10 @@ const POLL_INTERVAL: Duration = Duration::from_millis(50);
 /// # Errors
 ///
 /// [`StartError::Token`] for a token in addition to accounts; [`StartError::Open`] and [`StartError::OpenMetrics`]
-/// for an address reachable from other machines without a token.
+/// for an address reachable from other machines without a token; [`StartError::Accounts`] if the accounts can't be read.
 pub fn check_access(config: &Config, accounts: &Accounts) -> Result<(), StartError> {
     let has = |token: &Option<String>| token.as_ref().is_some_and(|token| !token.is_empty());
-    // Clients need an account while it is unknown whether accounts exist.
-    let has_accounts = accounts.has_accounts().unwrap_or(true);
+    let has_accounts = accounts.has_accounts()?;
     if has_accounts && has(&config.token) {
         return Err(StartError::Token);
     }

@@ -290,16 +290,18 @@ fn access(config: &Config) -> Finding {
     if let Err(problem) = check_access(config, &accounts) {
         return error("access", problem.to_string());
     }
-    let has_accounts = accounts.has_accounts().unwrap_or(true);
-    match has_accounts.then(|| accounts.list()) {
-        Some(Ok(list)) if list.is_empty() => warning(
+    let list = accounts
+        .has_accounts()
+        .and_then(|has_accounts| has_accounts.then(|| accounts.list()).transpose());
+    match list {
+        Ok(Some(list)) if list.is_empty() => warning(
             "access",
             "all accounts were removed, so no client has access: atelier-service account add NAME",
         ),
-        Some(Ok(list)) => ok("access", pluralize(list.len(), "account")),
-        Some(Err(problem)) => error("access", problem.to_string()),
-        None if config.token.is_some() => ok("access", "one token for all clients"),
-        None => match &config.public_url {
+        Ok(Some(list)) => ok("access", pluralize(list.len(), "account")),
+        Err(problem) => error("access", problem.to_string()),
+        Ok(None) if config.token.is_some() => ok("access", "one token for all clients"),
+        Ok(None) => match &config.public_url {
             Some(url) => warning(
                 "access",
                 format!(

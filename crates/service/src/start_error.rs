@@ -5,6 +5,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
+use crate::accounts::AccountError;
 use crate::model_file::ModelFileError;
 use crate::store::StoreError;
 use crate::webhooks::secret::SecretError;
@@ -28,6 +29,8 @@ pub enum StartError {
     OpenMetrics(SocketAddr),
     #[error("--token can't be combined with accounts; remove it")]
     Token,
+    #[error(transparent)]
+    Accounts(#[from] AccountError),
     #[error("can't use --database: {0}")]
     Database(StoreError),
     #[error("processes that only serve or only work share their tasks: set --database")]
