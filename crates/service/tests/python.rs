@@ -87,25 +87,7 @@ fn openais_client_generates_and_edits_images() {
 #[cfg(unix)]
 #[test]
 fn the_official_mcp_client_uses_the_service() {
-    let data = tempfile::tempdir().unwrap();
-    let models = r#"
-[[model]]
-category = "image"
-subcategory = "slow"
-name = "Slow"
-command = { program = "/bin/sh", arguments = ["-c", "sleep 600"] }
-parameter = [{ name = "prompt", type = "string", required = true }]
-at_once = 4
-"#;
-    let options = [
-        "--speed",
-        "0",
-        "--draw-scale",
-        "0.25",
-        "--mcp-tools",
-        "each",
-    ];
-    let server = Server::start_with_models(data.path(), models, &options);
+    let server = Server::start_with_mcp_tools();
     python("proof_mcp_service.py", &server, &Value::Null);
 }
 

@@ -58,12 +58,7 @@ fn request(schema: &Schema, has_webhooks: bool) -> Value {
     );
     properties.insert(IDEMPOTENCY_FIELD.into(), common("IdempotencyKey"));
     // A parameter of the model with this name stays one.
-    let has_parameter = || {
-        schema
-            .parameters()
-            .any(|(parameter, _)| parameter.name == URL_FIELD)
-    };
-    if has_webhooks && !has_parameter() {
+    if has_webhooks && schema.parameter(URL_FIELD).is_none() {
         properties.insert(URL_FIELD.into(), common("Webhook"));
         properties.insert(EVENTS_FIELD.into(), common("WebhookEvents"));
     }

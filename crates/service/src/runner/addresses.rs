@@ -38,9 +38,7 @@ impl Origin {
             port: uri.port_u16().unwrap_or(default_port),
         })
     }
-}
 
-impl Origin {
     /// Returns the scheme, in lower case.
     pub fn scheme(&self) -> &str {
         &self.scheme

@@ -30,18 +30,13 @@ pub fn take_from(
     schema: &Schema,
     hosts: &Hosts,
 ) -> Result<Option<Webhook>, WebhookError> {
-    let is_parameter = |name| {
-        schema
-            .parameters()
-            .any(|(parameter, _)| parameter.name == name)
-    };
-    if is_parameter(URL_FIELD) {
+    if schema.parameter(URL_FIELD).is_some() {
         return Ok(None);
     }
     let url = input.remove(URL_FIELD).filter(|url| !url.is_null());
-    let events = match is_parameter(EVENTS_FIELD) {
-        true => None,
-        false => input.remove(EVENTS_FIELD),
+    let events = match schema.parameter(EVENTS_FIELD) {
+        Some(_) => None,
+        None => input.remove(EVENTS_FIELD),
     };
     let events = events.filter(|events| !events.is_null());
     match (url, events) {

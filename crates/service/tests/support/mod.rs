@@ -78,6 +78,32 @@ impl Server {
         )
     }
 
+    /// Starts the service with an MCP tool for each model, for the official clients of MCP. The tasks of the model
+    /// `image/slow` do not end.
+    pub fn start_with_mcp_tools() -> Self {
+        let models = r#"
+[[model]]
+category = "image"
+subcategory = "slow"
+name = "Slow"
+command = { program = "/bin/sh", arguments = ["-c", "sleep 600"] }
+parameter = [{ name = "prompt", type = "string", required = true }]
+at_once = 4
+"#;
+        let options = [
+            "--speed",
+            "0",
+            "--draw-scale",
+            "0.25",
+            "--mcp-tools",
+            "each",
+        ];
+        let data = TempDir::new().unwrap();
+        let mut server = Self::start_with_models(data.path(), models, &options);
+        server.data = Some(data);
+        server
+    }
+
     /// Starts the service with a limit of `files` open files.
     #[cfg(unix)]
     pub fn start_limited(data: &Path, files: u32, args: &[&str]) -> Self {
