@@ -239,7 +239,7 @@ fn unusable_progress_lines_do_no_harm() {
          head -c 300000 /dev/zero | tr '\\0' 'x' >&2; echo >&2\n\
          head -c 5000 /dev/urandom >&2; echo >&2\nprintf 'progress 0.1 a\\0b\\377\\n' >&2\n\
          i=0; while [ $i -lt 20000 ]; do echo \"progress 0.$i\"; i=$((i+1)); done >&2\n\
-         echo 'progress 0.25 quarter' >&2\nwhile [ ! -e ../../go ]; do sleep 0.02; done\necho hello > a.txt",
+         echo 'progress 0.25 quarter' >&2\nwhile [ -d \"$PWD\" ] && [ ! -e ../../go ]; do sleep 0.02; done\necho hello > a.txt",
         "",
     );
     let server = Server::start_with_models(data.path(), &models, &[]);
@@ -263,7 +263,7 @@ fn unusable_progress_lines_do_no_harm() {
 #[test]
 fn progress_and_errors_of_a_program_are_reported() {
     let (data, models) = folder(
-        "echo 'progress 0.5' >&2\necho 'half done' >&2\nwhile [ ! -e ../../go ]; do sleep 0.02; done\n\
+        "echo 'progress 0.5' >&2\necho 'half done' >&2\nwhile [ -d \"$PWD\" ] && [ ! -e ../../go ]; do sleep 0.02; done\n\
          echo 'the paint has run out' >&2\nexit 3",
         "",
     );
@@ -303,7 +303,7 @@ fn the_time_limit_kills_all_processes_of_a_program() {
 fn after_a_kill_leftover_processes_are_killed_and_the_task_restarts() {
     let (data, models) = folder(
         "sleep 600 &\necho $! > ../../child\necho $$ >> ../../processes\n\
-         while [ ! -e ../../go ]; do sleep 0.02; done\ncat > out.json",
+         while [ -d \"$PWD\" ] && [ ! -e ../../go ]; do sleep 0.02; done\ncat > out.json",
         "",
     );
     let mut server = Server::start_with_models(data.path(), &models, &[]);
@@ -328,7 +328,7 @@ fn after_a_kill_leftover_processes_are_killed_and_the_task_restarts() {
 fn a_stop_request_kills_the_program_and_the_task_is_resumed_later() {
     let (data, models) = folder(
         "sleep 600 &\necho $! > ../../child\necho $$ >> ../../processes\n\
-         while [ ! -e ../../go ]; do sleep 0.02; done\ncat > out.json",
+         while [ -d \"$PWD\" ] && [ ! -e ../../go ]; do sleep 0.02; done\ncat > out.json",
         "",
     );
     let mut server = Server::start_with_models(data.path(), &models, &[]);
@@ -364,7 +364,7 @@ fn while_the_program_is_missing_its_tasks_wait_and_others_do_not() {
 #[test]
 fn concurrent_tasks_stay_within_the_limit() {
     let (data, models) = folder(
-        "echo x >> ../../begun\nwhile [ ! -e ../../go ]; do sleep 0.02; done\ncat > out.json",
+        "echo x >> ../../begun\nwhile [ -d \"$PWD\" ] && [ ! -e ../../go ]; do sleep 0.02; done\ncat > out.json",
         "at_once = 2",
     );
     let models = format!("builtin = false\n{models}");

@@ -298,7 +298,7 @@ fn access_is_checked_before_the_message() {
     assert!(statuses.any(|status| status == 429));
 }
 
-/// A model that runs until the file `end` exists.
+/// A model that runs until the file `end` exists, or the test has ended.
 #[cfg(unix)]
 const WAITING: &str = r#"
 builtin = false
@@ -307,7 +307,7 @@ builtin = false
 category = "image"
 subcategory = "waiting"
 name = "Waiting"
-command = { program = "/bin/sh", arguments = ["-c", "while [ ! -e FOLDER/end ]; do sleep 0.05; done; echo x > a.txt"] }
+command = { program = "/bin/sh", arguments = ["-c", "while [ -d FOLDER ] && [ ! -e FOLDER/end ]; do sleep 0.05; done; echo x > a.txt"] }
 parameter = [{ name = "prompt", type = "string", required = true }]
 "#;
 

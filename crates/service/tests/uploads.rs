@@ -207,7 +207,8 @@ fn a_task_whose_input_file_is_missing_fails_without_its_model() {
     }
     let folder = data.path().display();
     let script = format!(
-        "echo run >> {folder}/runs; while [ ! -e {folder}/go ]; do sleep 0.05; done; echo made > 1.txt"
+        "echo run >> {folder}/runs; while [ -d {folder} ] && [ ! -e {folder}/go ]; do sleep 0.05; done\n\
+         echo made > 1.txt"
     );
     let server = with_program(&data, &script, &["--speed", "0"]);
     let upload = uploaded(&server, &image(30, 20, ImageFormat::Png));

@@ -35,7 +35,7 @@ const PROGRAM: &str = "#!/bin/sh
 input=$(cat)
 printf 'loading\\r' >&2
 echo 'step 5 of 20' >&2
-while [ ! -e \"$(dirname \"$0\")/go\" ]; do sleep 0.1; done
+while [ -d \"$(dirname \"$0\")\" ] && [ ! -e \"$(dirname \"$0\")/go\" ]; do sleep 0.1; done
 printf '%s' \"$input\" > out.json
 ";
 
@@ -43,7 +43,7 @@ printf '%s' \"$input\" > out.json
 const MEASURED: &str = "#!/bin/sh
 input=$(cat)
 echo 'progress 0.4 step 8 of 20' >&2
-while [ ! -e \"$(dirname \"$0\")/go\" ]; do sleep 0.1; done
+while [ -d \"$(dirname \"$0\")\" ] && [ ! -e \"$(dirname \"$0\")/go\" ]; do sleep 0.1; done
 printf '%s' \"$input\" > out.json
 ";
 

@@ -63,10 +63,10 @@ fn the_process_group_of_a_program_gets_sigterm_and_then_sigkill() {
     let (data, models) = program(
         "folder=$(dirname $0)\n\
          trap 'echo term >> $folder/signals; exit 0' TERM\n\
-         sh -c 'trap \"\" TERM; echo $$ >> $0/pids; while :; do sleep 0.05; done' $folder &\n\
-         sh -c 'echo $$ >> $0/pids; while :; do sleep 0.05; done' $folder &\n\
+         sh -c 'trap \"\" TERM; echo $$ >> $0/pids; while [ -d $0 ]; do sleep 0.05; done' $folder &\n\
+         sh -c 'echo $$ >> $0/pids; while [ -d $0 ]; do sleep 0.05; done' $folder &\n\
          echo $$ >> $folder/pids\n\
-         while :; do sleep 0.05; done",
+         while [ -d $folder ]; do sleep 0.05; done",
     );
     let service = Server::start_with_models(data.path(), &models, &["--speed", "0"]);
     let task = generate(&service);

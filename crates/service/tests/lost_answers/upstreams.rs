@@ -52,7 +52,7 @@ impl Upstreams {
         let folder = self.folder.path().display();
         let script = format!(
             "#!/bin/sh\necho done > 0.txt\necho $ATELIER_TASK >> {folder}/journal\n[ -e {folder}/break ] && kill -9 $$\n\
-             while [ ! -e {folder}/go ]; do sleep 0.02; done\n"
+             while [ -d {folder} ] && [ ! -e {folder}/go ]; do sleep 0.02; done\n"
         );
         let program = self.folder.path().join("program.sh");
         fs::write(&program, script).unwrap();
