@@ -17,6 +17,11 @@ pub fn jittered(interval: Millis, random: f64) -> Millis {
     spread(interval, 0.1, random)
 }
 
+/// Varies a wait by up to 50 %, so that pages that were all disconnected at once don't all reconnect at once.
+pub fn spread_out(wait: Millis, random: f64) -> Millis {
+    spread(wait, 0.5, random)
+}
+
 /// Returns the wait after `failures` consecutive failed polls, in milliseconds: 1 s doubling to 30 s, plus or minus up
 /// to 25 %.
 pub fn after_failures(failures: u32, random: f64) -> Millis {

@@ -33,7 +33,7 @@ fn check(driver: Driver) {
     let has_credentials = untrack(|| driver.session.credentials()).is_some();
     let action = driver.state.try_update_value(|state| {
         let is_open = state.stream.is_some();
-        (state.engine).stream_action(is_open, has_credentials, clock::now())
+        (state.engine).stream_action(is_open, has_credentials, clock::now(), random::unit())
     });
     match action.flatten() {
         Some(StreamAction::Open(last_event)) => open(driver, last_event.as_deref()),
@@ -58,7 +58,8 @@ fn open(driver: Driver, last_event: Option<&str>) {
         }),
         Box::new(move |error| {
             driver.set_stream(None);
-            driver.change(|engine| engine.stream_ended(error.as_ref(), clock::now()));
+            driver
+                .change(|engine| engine.stream_ended(error.as_ref(), clock::now(), random::unit()));
         }),
     );
     driver.set_stream(stream.ok());

@@ -5,7 +5,7 @@ use atelier_contract::{ApiError, Progress, ServerEvent, json};
 use serde_json::{Value, json};
 
 use super::Engine;
-use crate::{Millis, Phase, TaskKey};
+use crate::{Millis, Phase, TaskKey, schedule};
 
 /// The interval of polls while the stream lives, in milliseconds. They find what the stream has not reported.
 const INTERVAL: Millis = 60_000;
@@ -13,6 +13,9 @@ const INTERVAL: Millis = 60_000;
 /// The stream is dead after this time without a byte, in milliseconds. The service sends one every 15 seconds. A proxy that
 /// collects bytes for longer makes the stream useless, too.
 const MAX_SILENCE: Millis = 22_000;
+
+/// The shortest time between polls because the service reports missed events, in milliseconds.
+const MISSED_INTERVAL: Millis = 5_000;
 
 /// The wait after an answer that is no stream, in milliseconds. A proxy may have sent it during an update of the service.
 const REFUSED_WAIT: Millis = 600_000;
@@ -33,6 +36,8 @@ pub(super) struct EventStream {
     not_before: Millis,
     /// The id of the last event, with which the next stream continues.
     last_event: Option<String>,
+    /// When tasks are, or were last, polled because the service reported missed events.
+    missed_poll: Option<Millis>,
 }
 
 /// An open stream.
@@ -84,6 +89,7 @@ impl EventStream {
     /// Moves the times back after the clock was set back.
     pub fn shift_back(&mut self, back: Millis) {
         self.not_before = self.not_before.saturating_sub(back);
+        self.missed_poll = self.missed_poll.map(|at| at.saturating_sub(back));
         if let Some(open) = &mut self.open {
             for at in [&mut open.since, &mut open.heard] {
                 *at = at.saturating_sub(back);
@@ -105,10 +111,11 @@ impl Engine {
         is_open: bool,
         may_open: bool,
         now: Millis,
+        chance: f64,
     ) -> Option<StreamAction> {
         self.advance(now);
         if self.stream.dead_at().is_some_and(|at| at <= now) {
-            self.stream_ended(None, now);
+            self.stream_ended(None, now, chance);
         }
         let may_call = self.leading && self.online && may_open && !self.is_refused();
         let is_wanted = self.stream.is_offered && may_call && self.is_following();
@@ -142,7 +149,7 @@ impl Engine {
         };
         // The device has slept: these bytes were waiting, and more may be missing.
         if now.saturating_sub(open.heard) >= MAX_SILENCE {
-            self.stream_ended(None, now);
+            self.stream_ended(None, now, chance);
             return;
         }
         open.is_timely = open.is_alive;
@@ -156,14 +163,14 @@ impl Engine {
             }
             match event.kind.as_str() {
                 "status" => self.status_event(&event.data, now, chance),
-                "missed" => self.miss_events(now),
+                "missed" => self.missed_event(now),
                 _ => {}
             }
         }
     }
 
     /// Handles the end of the stream, or an attempt to open it that failed with an error.
-    pub fn stream_ended(&mut self, error: Option<&ApiError>, now: Millis) {
+    pub fn stream_ended(&mut self, error: Option<&ApiError>, now: Millis, chance: f64) {
         self.advance(now);
         let Some(open) = self.stream.open else {
             return;
@@ -173,17 +180,18 @@ impl Engine {
             self.stream.failures = 0;
         }
         let last = RECONNECT.len() - 1;
-        let wait = RECONNECT[self.stream.failures.min(last)];
-        self.stream.failures += 1;
         let wait = match error {
             // Another attempt would have the same result: it is not a stream, or the service refuses it.
             Some(error) if !error.is_retryable() || matches!(error, ApiError::Malformed { .. }) => {
                 REFUSED_WAIT
             }
-            Some(error) => error.retry_after_ms().unwrap_or_default().max(wait),
-            None => wait,
+            _ => RECONNECT[self.stream.failures.min(last)],
         };
-        self.stream.not_before = now.saturating_add(wait);
+        self.stream.failures += 1;
+        let retry_after = error.and_then(ApiError::retry_after_ms).unwrap_or_default();
+        self.stream.not_before = now
+            .saturating_add(retry_after)
+            .saturating_add(schedule::spread_out(wait, chance));
         if let Some(ApiError::RateLimited { retry_after_ms, .. }) = error {
             let address = self.account.address.clone();
             self.limit_rate(&address, *retry_after_ms, now);
@@ -221,20 +229,31 @@ impl Engine {
         }
     }
 
-    /// Polls all running tasks, because their changes may not have been reported. Failed polls are repeated when they are
-    /// due.
-    fn miss_events(&mut self, now: Millis) {
+    /// Handles a report of missed events. A service may report them often.
+    fn missed_event(&mut self, now: Millis) {
+        let at = match self.stream.missed_poll {
+            Some(at) if at > now => at,
+            last => last.map_or(now, |at| now.max(at.saturating_add(MISSED_INTERVAL))),
+        };
+        self.stream.missed_poll = Some(at);
+        self.miss_events(at);
+    }
+
+    /// Polls all running tasks at this time, because their changes may not have been reported. Failed polls are repeated
+    /// when they are due.
+    fn miss_events(&mut self, at: Millis) {
         let mut due = Vec::new();
         for (key, tracked) in &mut self.tasks {
             tracked.must_poll = true;
             let is_running = tracked.task.state.phase() == Phase::Running;
             let is_failing = tracked.failures > 0 || tracked.error_since.is_some();
-            if is_running && !is_failing && self.timers.polls.contains(key) {
+            let is_due_later = self.timers.polls.get(key).is_some_and(|due| due > at);
+            if is_running && !is_failing && is_due_later {
                 due.push(key.clone());
             }
         }
         for key in due {
-            self.set_due(&key, now);
+            self.set_due(&key, at);
         }
     }
 

@@ -39,6 +39,11 @@ impl DueQueue {
         self.order.is_empty()
     }
 
+    /// Returns a task's time.
+    pub fn get(&self, key: &TaskKey) -> Option<Millis> {
+        self.times.get(key).copied()
+    }
+
     /// Returns the earliest time.
     pub fn next(&self) -> Option<Millis> {
         self.order.first().map(|(at, _)| *at)

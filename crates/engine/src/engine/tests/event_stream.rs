@@ -13,7 +13,7 @@ impl Harness {
     fn stream_action(&mut self) -> Option<StreamAction> {
         self.engine.set_stream_offered(true);
         let is_open = self.engine.stream.dead_at().is_some();
-        self.engine.stream_action(is_open, true, self.now)
+        self.engine.stream_action(is_open, true, self.now, 0.5)
     }
 
     /// Opens a stream, which begins with a comment.
@@ -133,7 +133,7 @@ fn task_that_runs_again_is_polled_soon() {
 #[test]
 fn end_is_unseen_if_the_stream_was_silent_before() {
     let mut harness = Harness::streaming();
-    harness.engine.stream_ended(None, harness.now);
+    harness.engine.stream_ended(None, harness.now, 0.5);
     harness.now += 30_000;
     assert!(matches!(
         harness.stream_action(),
@@ -147,7 +147,7 @@ fn end_is_unseen_if_the_stream_was_silent_before() {
 #[test]
 fn polls_resume_at_once_when_the_stream_ends_or_is_silent() {
     let mut harness = Harness::streaming();
-    harness.engine.stream_ended(None, harness.now);
+    harness.engine.stream_ended(None, harness.now, 0.5);
     assert_eq!(harness.call().kind, CallKind::Status);
 
     let mut harness = Harness::streaming();
@@ -180,7 +180,7 @@ fn end_of_the_stream_respects_limits_and_waits_after_errors() {
     let wait = ApiError::from_status(429, None, Some(30_000));
     harness.answer(&call, Err(wait));
     let start = harness.now;
-    harness.engine.stream_ended(None, harness.now);
+    harness.engine.stream_ended(None, harness.now, 0.5);
     assert!(harness.calls().is_empty());
     harness.now += 5_000;
     assert_eq!(harness.stream_action(), None, "opening one is a call, too");
@@ -196,7 +196,7 @@ fn end_of_the_stream_respects_limits_and_waits_after_errors() {
         harness.receive(&[]);
     }
     harness.answer(&call, Err(error(500)));
-    harness.engine.stream_ended(None, harness.now);
+    harness.engine.stream_ended(None, harness.now, 0.5);
     assert!(harness.calls().is_empty());
 }
 
@@ -213,10 +213,32 @@ fn missed_events_are_polled() {
     assert!(harness.now - before < 2_000);
     harness.answer(&call, progress("processing"));
     assert!(harness.engine.next_wake().unwrap() >= harness.now + 20_000);
-    harness.engine.stream_ended(None, harness.now);
+    harness.engine.stream_ended(None, harness.now, 0.5);
     harness.now += 1_000;
     let action = harness.stream_action();
     assert_eq!(action, Some(StreamAction::Open(Some("7".into()))));
+}
+
+/// Guards against a service that reports missed events all the time, and would be polled each time.
+#[test]
+fn frequent_reports_of_missed_events_lead_to_a_poll_each_5_seconds() {
+    let mut harness = Harness::streaming();
+    let start = harness.now;
+    let mut polls = Vec::new();
+    while harness.now < start + 15_000 {
+        harness.receive(&[missed()]);
+        for call in harness.calls() {
+            assert_eq!(call.kind, CallKind::Status);
+            harness.answer(&call, progress("processing"));
+            polls.push(harness.now - start);
+        }
+        harness.now += 200;
+    }
+    assert_eq!(polls, [0, 5_000, 10_000]);
+    // The last report leads to a poll, although no other report follows.
+    let call = harness.next_call();
+    assert_eq!(call.kind, CallKind::Status);
+    assert_eq!(harness.now, start + 15_000);
 }
 
 #[test]
@@ -300,7 +322,9 @@ fn stream_is_open_only_while_tasks_are_polled() {
     let call = harness.running();
     for (is_offered, may_open) in [(false, true), (true, false)] {
         harness.engine.set_stream_offered(is_offered);
-        let action = harness.engine.stream_action(false, may_open, harness.now);
+        let action = harness
+            .engine
+            .stream_action(false, may_open, harness.now, 0.5);
         assert_eq!(action, None);
     }
     harness.engine.set_online(false, harness.now);
@@ -327,7 +351,7 @@ fn failed_streams_are_opened_again_after_growing_waits() {
     ));
     for _ in 0..7 {
         harness.receive(&[]);
-        harness.engine.stream_ended(None, harness.now);
+        harness.engine.stream_ended(None, harness.now, 0.5);
         let ended = harness.now;
         while harness.stream_action().is_none() {
             harness.now += 500;
@@ -338,12 +362,31 @@ fn failed_streams_are_opened_again_after_growing_waits() {
     // The service ends each stream after 15 minutes.
     harness.receive(&[]);
     harness.hear_until(harness.now + 900_000);
-    harness.engine.stream_ended(None, harness.now);
+    harness.engine.stream_ended(None, harness.now, 0.5);
     harness.now += 1_000;
     assert!(matches!(
         harness.stream_action(),
         Some(StreamAction::Open(_))
     ));
+}
+
+/// Guards against pages that all open their streams at once after a restart of the service.
+#[test]
+fn waits_before_a_reconnect_are_spread_and_not_shorter_than_retry_after() {
+    let wait = |error: Option<&ApiError>, chance: f64| {
+        let mut harness = Harness::streaming();
+        let ended = harness.now;
+        harness.engine.stream_ended(error, harness.now, chance);
+        while harness.stream_action().is_none() {
+            harness.now += 10;
+        }
+        harness.now - ended
+    };
+    let waits = [0.0, 0.5, 1.0].map(|chance| wait(None, chance));
+    assert_eq!(waits, [500, 1_000, 1_500]);
+    let starting = ApiError::from_status(503, None, Some(10_000));
+    let waits = [0.0, 0.5, 1.0].map(|chance| wait(Some(&starting), chance));
+    assert_eq!(waits, [10_500, 11_000, 11_500]);
 }
 
 #[test]
@@ -360,7 +403,9 @@ fn refused_stream_is_opened_again_after_ten_minutes_or_for_another_account() {
             harness.stream_action(),
             Some(StreamAction::Open(_))
         ));
-        harness.engine.stream_ended(Some(&refusal), harness.now);
+        harness
+            .engine
+            .stream_ended(Some(&refusal), harness.now, 0.5);
         harness.now += 599_999;
         assert_eq!(harness.stream_action(), None, "{refusal:?}");
         let other = Account {
@@ -380,16 +425,18 @@ fn refused_stream_is_opened_again_after_ten_minutes_or_for_another_account() {
         harness.stream_action(),
         Some(StreamAction::Open(_))
     ));
-    harness
-        .engine
-        .stream_ended(Some(&ApiError::from_status(404, None, None)), harness.now);
+    harness.engine.stream_ended(
+        Some(&ApiError::from_status(404, None, None)),
+        harness.now,
+        0.5,
+    );
     harness.now += 600_000;
     assert!(matches!(
         harness.stream_action(),
         Some(StreamAction::Open(_))
     ));
     let busy = ApiError::from_status(429, None, Some(50_000));
-    harness.engine.stream_ended(Some(&busy), harness.now);
+    harness.engine.stream_ended(Some(&busy), harness.now, 0.5);
     assert!(harness.calls().is_empty(), "a limit applies to all calls");
     harness.now += 49_999;
     assert_eq!(harness.stream_action(), None);

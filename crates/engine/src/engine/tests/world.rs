@@ -204,6 +204,11 @@ impl World {
         self.seed % most.max(1)
     }
 
+    /// Returns a pseudorandom number in `[0, 1)`.
+    fn chance(&mut self) -> f64 {
+        self.below(1_000) as f64 / 1_000.0
+    }
+
     pub fn submit(&mut self, count: usize, batch: Option<&str>) -> Vec<TaskKey> {
         let now = self.now();
         let tasks: Vec<Task> = (0..count)
@@ -357,7 +362,7 @@ impl World {
             let call = self.in_flight.swap_remove(at);
             self.note_response(&call);
             let now = self.now();
-            let chance = self.below(1_000) as f64 / 1_000.0;
+            let chance = self.chance();
             self.engine
                 .responded(call.id, call.answer, now, &mut || chance);
         }

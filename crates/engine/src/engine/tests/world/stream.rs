@@ -32,7 +32,8 @@ pub struct OpenStream {
 impl World {
     pub(super) fn act_on_stream(&mut self) {
         let now = self.now();
-        match self.engine.stream_action(self.stream.is_some(), true, now) {
+        let (is_open, chance) = (self.stream.is_some(), self.chance());
+        match self.engine.stream_action(is_open, true, now, chance) {
             Some(StreamAction::Close) => self.stream = None,
             Some(StreamAction::Open(_)) => {
                 assert!(
@@ -84,7 +85,8 @@ impl World {
             _ => None,
         };
         if error.is_some() || self.time >= stream.ends {
-            return self.engine.stream_ended(error.as_ref(), now);
+            let chance = self.chance();
+            return (self.engine).stream_ended(error.as_ref(), now, chance);
         }
         let mut events = Vec::new();
         if !std::mem::replace(&mut stream.has_begun, true) {
@@ -119,7 +121,7 @@ impl World {
         stream.next = self.time + 1_000;
         if !events.is_empty() || self.time - stream.last_byte >= 15_000 {
             stream.last_byte = self.time;
-            let chance = self.below(1_000) as f64 / 1_000.0;
+            let chance = self.chance();
             self.engine.stream_received(&events, now, chance);
         }
         self.stream = Some(stream);
