@@ -4,7 +4,7 @@ use atelier_contract::{ApiError, ServerEvent};
 use serde_json::{Value, json};
 
 use super::harness::{Harness, accepted, error, progress};
-use super::world::{World, account};
+use super::world::{StreamFaults, World, account};
 use crate::engine::{CallKind, StreamAction};
 use crate::{Account, Action, Millis, Phase, TaskKey};
 
@@ -472,4 +472,39 @@ fn few_calls_notice_each_of_many_completions_at_once() {
     };
     let (few, many) = (status_calls(true), status_calls(false));
     assert!(few * 5 < many, "{few} instead of {many}");
+}
+
+/// Returns the longest time after which the end of a task was noticed, in milliseconds. Checks that every task has ended.
+fn longest_delay(faults: StreamFaults) -> Millis {
+    let mut world = World::new(5);
+    world.has_stream = true;
+    world.stream_faults = faults;
+    world.work = (5_000, 900_000);
+    let keys = world.submit(50, Some("batch"));
+    world.run(1_200_000);
+    assert_eq!(world.finished.len(), keys.len());
+    assert!(world.streams > 0);
+    let jobs = world.jobs.values();
+    let delays = jobs.map(|job| world.noticed[&job.key].saturating_sub(job.done_at));
+    delays.max().unwrap()
+}
+
+/// Guards against tasks that seem to run as long as a broken connection stays open.
+#[test]
+fn end_is_noticed_half_a_minute_later_if_the_stream_has_fallen_silent() {
+    let delay = longest_delay(StreamFaults {
+        falls_silent: 1_000,
+        ..StreamFaults::default()
+    });
+    // The silence, and then the usual interval.
+    assert!((5_000..30_000).contains(&delay), "{delay}");
+}
+
+#[test]
+fn end_is_noticed_a_minute_later_if_the_stream_does_not_report_it() {
+    let delay = longest_delay(StreamFaults {
+        lost_event: 1_000,
+        ..StreamFaults::default()
+    });
+    assert!((30_000..70_000).contains(&delay), "{delay}");
 }

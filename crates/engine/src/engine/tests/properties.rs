@@ -83,14 +83,15 @@ fn any_faults() -> impl Strategy<Value = Faults> {
 
 fn any_stream_faults() -> impl Strategy<Value = StreamFaults> {
     let part = || 0u64..500;
-    (part(), part(), part(), part()).prop_map(|(refused, silent, lost_event, odd_event)| {
-        StreamFaults {
+    (part(), part(), part(), part(), part()).prop_map(
+        |(refused, silent, falls_silent, lost_event, odd_event)| StreamFaults {
             refused,
             silent,
+            falls_silent,
             lost_event,
             odd_event,
-        }
-    })
+        },
+    )
 }
 
 fn batch(n: u8) -> BatchKey {

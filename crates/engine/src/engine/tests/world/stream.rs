@@ -14,6 +14,8 @@ use crate::engine::{CallKind, StreamAction};
 pub struct StreamFaults {
     pub refused: u64,
     pub silent: u64,
+    /// Streams that report changes for a while, and then nothing more without an end.
+    pub falls_silent: u64,
     pub lost_event: u64,
     pub odd_event: u64,
 }
@@ -24,7 +26,8 @@ pub struct OpenStream {
     last_byte: Millis,
     ends: Millis,
     has_begun: bool,
-    is_silent: bool,
+    /// When it falls silent, although it stays open.
+    silent_from: Option<Millis>,
     /// The last reported status of each task.
     reported: HashMap<String, Value>,
 }
@@ -42,13 +45,20 @@ impl World {
                 );
                 assert!(self.stream.is_none(), "two streams");
                 let duration = 1_000 + self.below(900_000);
+                let silent_from = if self.below(1_000) < self.stream_faults.silent {
+                    Some(self.time)
+                } else if self.below(1_000) < self.stream_faults.falls_silent {
+                    Some(self.time + self.below(duration))
+                } else {
+                    None
+                };
                 self.streams += 1;
                 self.stream = Some(OpenStream {
                     next: self.time + 20 + self.below(500),
                     last_byte: self.time,
                     ends: self.time + duration,
                     has_begun: false,
-                    is_silent: self.below(1_000) < self.stream_faults.silent,
+                    silent_from,
                     reported: HashMap::new(),
                 });
             }
@@ -58,8 +68,9 @@ impl World {
 
     /// Returns when the stream continues.
     pub(super) fn next_in_stream(&self) -> Option<Millis> {
-        let stream = self.stream.as_ref().filter(|stream| !stream.is_silent);
-        stream.map(|stream| stream.next)
+        let stream = self.stream.as_ref()?;
+        let is_silent = stream.silent_from.is_some_and(|at| at <= stream.next);
+        (!is_silent).then_some(stream.next)
     }
 
     /// Delivers what the service has sent.
