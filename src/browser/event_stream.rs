@@ -1,6 +1,6 @@
 //! Reads a stream of server-sent events with credentials, which `EventSource` does not send.
 
-use atelier_contract::{ApiError, Credentials, ServerEvent, ServerEventParser, parse_retry_after};
+use atelier_contract::{ApiError, Credentials, ServerEvent, ServerEventParser};
 use gloo_net::http::{Request, Response};
 use wasm_bindgen::JsCast;
 use wasm_bindgen_futures::JsFuture;
@@ -8,8 +8,7 @@ use web_sys::{
     AbortSignal, ReadableStreamDefaultReader, ReferrerPolicy, RequestCache, RequestRedirect,
 };
 
-use super::clock;
-use super::http::{AbortGuard, broken, chunk_bytes, network};
+use super::http::{AbortGuard, broken, chunk_bytes, network, refuse_redirect, retry_after_ms};
 use crate::reactive::boxed::spawn;
 
 /// Receives the events of a chunk, of which there may be none.
@@ -64,11 +63,10 @@ async fn read(
     signal: &AbortSignal,
     mut receive: Receiver,
 ) -> Result<(), ApiError> {
+    refuse_redirect(response)?;
     let headers = response.headers();
     if !response.ok() {
-        let retry_after_ms = headers
-            .get("Retry-After")
-            .and_then(|header| parse_retry_after(&header, clock::now(), clock::parse_http_date));
+        let retry_after_ms = retry_after_ms(&|name| headers.get(name));
         return Err(ApiError::from_status(
             response.status(),
             None,
@@ -93,5 +91,49 @@ async fn read(
             return Ok(());
         }
         receive(&events);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use wasm_bindgen::JsValue;
+    use wasm_bindgen_test::wasm_bindgen_test;
+
+    use super::*;
+
+    /// Reads a response that a script creates.
+    async fn read_response(script: &str) -> Result<(), ApiError> {
+        let response = js_sys::Function::new_no_args(script).call0(&JsValue::UNDEFINED);
+        let response: web_sys::Response = response.expect("a response").unchecked_into();
+        let guard = AbortGuard::new().expect("an abort controller");
+        read(&response.into(), &guard.0.signal(), Box::new(|_| ())).await
+    }
+
+    /// Guards against a redirect that counts as a refusal, so that there is no stream for ten minutes.
+    #[wasm_bindgen_test]
+    async fn redirect_is_a_retryable_error() {
+        let error = read_response(
+            "const value = (value) => ({ value });
+            return Object.defineProperties(new Response(), {
+                type: value('opaqueredirect'), status: value(0), ok: value(false),
+            })",
+        )
+        .await
+        .expect_err("a redirect");
+        assert!(error.is_retryable(), "{error:?}");
+        assert!(matches!(error, ApiError::Network { detail } if detail == ApiError::REDIRECTED));
+    }
+
+    /// Guards against a wrong clock of this device, by which the wait would be years.
+    #[wasm_bindgen_test]
+    async fn retry_after_is_relative_to_the_date_of_the_reply() {
+        let error = read_response(
+            "const date = (seconds) => new Date(4e12 + seconds * 1e3).toUTCString();
+            const headers = { Date: date(0), 'Retry-After': date(30) };
+            return new Response('', { status: 503, headers })",
+        )
+        .await
+        .expect_err("an error");
+        assert_eq!(error.retry_after_ms(), Some(30_000));
     }
 }

@@ -313,17 +313,8 @@ async fn receive(
 }
 
 async fn read(response: Response, max_bytes: u64) -> Result<Reply, ApiError> {
-    if response.type_() == ResponseType::Opaqueredirect {
-        return Err(ApiError::Network {
-            detail: ApiError::REDIRECTED.into(),
-        });
-    }
+    refuse_redirect(&response)?;
     let headers = response.headers();
-    // Uses the clock of the service if the page may read this header, because the local clock may be wrong.
-    let now = headers
-        .get("Date")
-        .and_then(|date| clock::parse_http_date(&date))
-        .unwrap_or_else(clock::now);
     // An error reply contains an explanation instead of a file, so the limit for JSON applies.
     let max_bytes = if response.ok() {
         max_bytes
@@ -333,13 +324,34 @@ async fn read(response: Response, max_bytes: u64) -> Result<Reply, ApiError> {
     let (body, is_whole) = read_bounded(&response, max_bytes).await?;
     Ok(Reply {
         status: response.status(),
-        retry_after_ms: headers
-            .get("Retry-After")
-            .and_then(|header| parse_retry_after(&header, now, clock::parse_http_date)),
+        retry_after_ms: retry_after_ms(&|name| headers.get(name)),
         mime: headers.get("Content-Type").unwrap_or_default(),
         body: Body(body),
         is_whole,
     })
+}
+
+/// Returns an error if the reply is a redirect that was not followed.
+pub(super) fn refuse_redirect(response: &Response) -> Result<(), ApiError> {
+    match response.type_() {
+        ResponseType::Opaqueredirect => Err(redirected()),
+        _ => Ok(()),
+    }
+}
+
+pub(super) fn redirected() -> ApiError {
+    ApiError::Network {
+        detail: ApiError::REDIRECTED.into(),
+    }
+}
+
+/// Returns the wait that a reply asks for, in milliseconds. `header`: returns a header of the reply.
+pub(super) fn retry_after_ms(header: &dyn Fn(&str) -> Option<String>) -> Option<u64> {
+    // Uses the clock of the service if the page may read this header, because the local clock may be wrong.
+    let now = header("Date")
+        .and_then(|date| clock::parse_http_date(&date))
+        .unwrap_or_else(clock::now);
+    parse_retry_after(&header("Retry-After")?, now, clock::parse_http_date)
 }
 
 /// Reads the body chunk by chunk, so that an endless body is aborted before it fills the memory. Also returns whether the

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use atelier_contract::{ApiError, Credentials, envelope, json, parse_retry_after};
+use atelier_contract::{ApiError, Credentials, envelope, json};
 use futures::channel::oneshot;
 use gloo_events::EventListener;
 use gloo_timers::callback::Timeout;
@@ -12,7 +12,7 @@ use serde_json::Value;
 use wasm_bindgen::{JsCast, JsValue};
 use web_sys::{Blob, ProgressEvent, Url, XmlHttpRequest};
 
-use super::clock;
+use super::http::{redirected, retry_after_ms};
 use crate::reactive::boxed::after;
 
 /// The maximum time without any progress, in milliseconds. The service checks a file after its last byte.
@@ -94,16 +94,9 @@ fn read(request: &XmlHttpRequest, url: &str) -> Result<Value, ApiError> {
         )
     };
     if absolute(&request.response_url()) != absolute(url) {
-        return Err(ApiError::Network {
-            detail: ApiError::REDIRECTED.into(),
-        });
+        return Err(redirected());
     }
-    let header = |name: &str| request.get_response_header(name).ok().flatten();
-    let now = header("Date")
-        .and_then(|date| clock::parse_http_date(&date))
-        .unwrap_or_else(clock::now);
-    let retry_after_ms = header("Retry-After")
-        .and_then(|header| parse_retry_after(&header, now, clock::parse_http_date));
+    let retry_after_ms = retry_after_ms(&|name| request.get_response_header(name).ok().flatten());
     let text = request.response_text().ok().flatten().unwrap_or_default();
     match json::parse(text.as_bytes()) {
         Ok(body) => envelope::answer(status, body, retry_after_ms),
