@@ -29,3 +29,4 @@ pub mod theme;
 pub mod unavailable_models;
 pub mod unload_guard;
 pub mod uploads;
+pub mod wait_mark;

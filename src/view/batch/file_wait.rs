@@ -6,24 +6,21 @@ use std::rc::Rc;
 use atelier_contract::{Draft, ModelId};
 use atelier_engine::Account;
 use atelier_studio::compose::table::files::{FileWait, PressedRows};
-use atelier_studio::form::upload::pending::{CHANGED, CHECKING};
+use atelier_studio::form::upload::pending::{CHANGED, CHECKING, RELOADED};
 use leptos::prelude::*;
 
 use super::composer::Composer;
 use super::lost_files::{self, LostFiles};
 use super::send::Which;
-use crate::browser::local::LocalStore;
 use crate::reactive::boxed::{effect, spawn, text, when};
 use crate::state::contexts::contexts;
 use crate::state::tables::files;
+use crate::state::wait_mark;
 use crate::view::parts::wait_line::wait_line;
 
 /// The message after Batch mode was left while Generate waited.
 const INTERRUPTED: &str =
     "Not sent: Batch was left while Generate waited for files. Press Generate there again.";
-
-/// The message after a reload while Generate waited.
-const RELOADED: &str = "Not sent: the page was reloaded while Generate waited for files. Check the rows, then press Generate again.";
 
 /// A press of Generate that waits for files.
 #[derive(Clone, Copy)]
@@ -72,12 +69,12 @@ impl RowsWait {
         };
         this.follow();
         let (notices, key) = (contexts().notices, mark_key(&composer.schema().model));
-        if LocalStore::Tab.read(&key).is_some() {
+        if wait_mark::take(&key).is_some() {
             notices.say(RELOADED);
         }
         this.mark(key.clone());
         on_cleanup(move || {
-            LocalStore::Tab.remove(&key);
+            wait_mark::take(&key);
             let pressed = this.pressed.try_get_untracked().flatten();
             if pressed.is_some() {
                 notices.say(INTERRUPTED);
@@ -86,12 +83,13 @@ impl RowsWait {
         this
     }
 
-    /// Marks in the tab that Generate waits, as long as it does. Only a reload leaves the mark.
+    /// Marks that Generate waits, as long as it does. Only a reload leaves the mark.
     fn mark(self, key: String) {
-        effect(move || match self.pressed.read().is_some() {
-            // A browser that refuses to store it says nothing after a reload.
-            true => drop(LocalStore::Tab.write(&key, "true")),
-            false => LocalStore::Tab.remove(&key),
+        effect(move || {
+            wait_mark::take(&key);
+            if self.pressed.read().is_some() {
+                wait_mark::set(&key);
+            }
         });
     }
 

@@ -1,7 +1,6 @@
 //! Generate waits while a file for the form is uploaded, or while it is not known yet whether one has to be, and submits once
 //! when it is done. If the form is left meanwhile, nothing is submitted, and the form says so when it is opened again.
 
-use std::cell::RefCell;
 use std::sync::Arc;
 
 use atelier_contract::{Draft, Entry, ModelId, Schema};
@@ -9,7 +8,7 @@ use atelier_engine::{Account, Millis};
 use atelier_studio::form::media_list::MediaList;
 use atelier_studio::form::upload::expiry;
 use atelier_studio::form::upload::pending::{
-    CHANGED, CHECKING, FormUpload, INTERRUPTED, Pending, newest, newest_chosen, pending,
+    CHANGED, CHECKING, FormUpload, INTERRUPTED, Pending, RELOADED, newest, newest_chosen, pending,
 };
 use atelier_studio::form::upload::state::UploadState;
 use leptos::html::Form;
@@ -18,12 +17,12 @@ use wasm_bindgen::JsCast;
 use web_sys::HtmlInputElement;
 
 use crate::browser::frame::after_frame;
-use crate::browser::local::LocalStore;
 use crate::browser::{clock, press};
 use crate::reactive::boxed::{effect, spawn, text, when};
 use crate::state::contexts::contexts;
 use crate::state::media_lists;
 use crate::state::uploads::{self, FieldKey, FormFile, Moment};
+use crate::state::wait_mark::{self, Interruption};
 use crate::view::form::{output_input, sheet};
 use crate::view::parts::wait_line::wait_line;
 
@@ -73,31 +72,7 @@ struct Pressed {
     time: Millis,
 }
 
-thread_local! {
-    /// The keys of marks that could not be stored, as for [`set_mark`].
-    static UNSTORED: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
-}
-
-/// Marks that Generate waits in a model's form, until it is submitted or the wait ends. The mark survives a reload.
-fn set_mark(model: &ModelId) {
-    let key = mark_key(model);
-    if !LocalStore::Tab.write(&key, "true") {
-        UNSTORED.with_borrow_mut(|unstored| unstored.push(key));
-    }
-}
-
-fn has_mark(model: &ModelId) -> bool {
-    let key = mark_key(model);
-    let is_unstored = UNSTORED.with_borrow(|unstored| unstored.contains(&key));
-    is_unstored || LocalStore::Tab.read(&key).is_some()
-}
-
-fn remove_mark(model: &ModelId) {
-    let key = mark_key(model);
-    LocalStore::Tab.remove(&key);
-    UNSTORED.with_borrow_mut(|unstored| unstored.retain(|other| *other != key));
-}
-
+/// The key of the mark that Generate waits in a model's form.
 fn mark_key(model: &ModelId) -> String {
     format!("atelier.generate-waits.{model}")
 }
@@ -112,11 +87,14 @@ fn ended(uploads: &[FormUpload]) -> Vec<u32> {
 
 impl UploadWait {
     pub fn new(model: &ModelId, schema: &Arc<Schema>, draft: RwSignal<Draft>) -> Self {
-        let interrupted = has_mark(model).then(|| Outcome {
-            message: INTERRUPTED.to_owned(),
+        let interrupted = wait_mark::take(&mark_key(model)).map(|interruption| Outcome {
+            message: match interruption {
+                Interruption::Left => INTERRUPTED,
+                Interruption::Reloaded => RELOADED,
+            }
+            .to_owned(),
             ended: Vec::new(),
         });
-        remove_mark(model);
         Self {
             schema: StoredValue::new(schema.clone()),
             model: StoredValue::new(model.clone()),
@@ -296,7 +274,8 @@ impl UploadWait {
             at: uploads::moment(),
             time: press::at(),
         }));
-        self.model.with_value(set_mark);
+        self.model
+            .with_value(|model| wait_mark::set(&mark_key(model)));
         self.wait.set(wait);
     }
 
@@ -305,7 +284,8 @@ impl UploadWait {
         self.outcome.set(None);
         self.wait.set(Wait::Nothing);
         self.is_checked.set_value(false);
-        self.model.with_value(remove_mark);
+        self.model
+            .with_value(|model| wait_mark::take(&mark_key(model)));
     }
 
     /// Submits the form, or shows why it is not submitted, when the uploads have ended.

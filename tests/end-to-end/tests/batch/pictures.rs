@@ -266,7 +266,7 @@ async fn rows_whose_pictures_were_not_uploaded_say_so_after_a_reload() {
         browser.switch_to(&first).await?;
         browser.reload().await?;
         // Guards against a press of Generate that the reload forgets without a word.
-        let reloaded = "Not sent: the page was reloaded while Generate waited for files.";
+        let reloaded = "The page was reloaded while Generate waited for files.";
         browser.wait_for_text(reloaded, TIMEOUT).await?;
         let mark = "return sessionStorage.getItem('atelier.batch-waits.image/repaint')";
         wait_for_value(browser, "the removed mark", mark, Value::Null).await?;
@@ -281,6 +281,36 @@ async fn rows_whose_pictures_were_not_uploaded_say_so_after_a_reload() {
         studio.press("Generate 2").await?;
         studio.wait_for_counts("2 completed").await?;
         assert_eq!(browser.run(SENT_WIDTHS, vec![]).await?, json!([20, 30]));
+        assert_eq!(sent_items(studio), 2);
+        Ok(())
+    })
+    .await;
+}
+
+/// Guards against a duplicated tab that denies that rows are sent, so that the user pays for them twice.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_duplicated_tab_does_not_deny_that_the_rows_are_sent() {
+    run_steps("duplicated_tab", &["--speed", "0"], async |studio| {
+        let browser = studio.browser;
+        open(studio).await?;
+        studio.proxy.add(Rule::every(UPLOADS, Fault::Hold));
+        run(studio, "drop(await pictures(['a.png', 20], ['b.png', 30]))").await?;
+        studio.press("Generate 2").await?;
+        browser
+            .wait_for_text("Waiting for the upload of a.png and b.png.", TIMEOUT)
+            .await?;
+        let first = browser.tab().await?;
+        studio.open_tab(&format!("{PAGE}?mode=batch")).await?;
+        // A duplicate begins with a copy of the session storage.
+        let copy = "sessionStorage.setItem('atelier.batch-waits.image/repaint', 'true')";
+        browser.run(copy, vec![]).await?;
+        browser.reload().await?;
+        let reloaded = "Press Generate again unless another tab has sent it.";
+        browser.wait_for_text(reloaded, TIMEOUT).await?;
+        browser.close_tab().await?;
+        browser.switch_to(&first).await?;
+        studio.proxy.clear();
+        studio.wait_for_counts("2 completed").await?;
         assert_eq!(sent_items(studio), 2);
         Ok(())
     })

@@ -72,7 +72,7 @@ async fn an_upload_continues_after_a_reload_and_in_one_tab_only() {
         browser
             .find(&by("progressbar", "Upload of cat.png"))
             .await?;
-        let interrupted = "Not sent: the form was left while Generate waited for an upload.";
+        let interrupted = "The page was reloaded while Generate waited for files.";
         browser.wait_for_text(interrupted, TIMEOUT).await?;
 
         studio.proxy.clear();

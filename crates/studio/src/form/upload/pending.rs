@@ -54,6 +54,9 @@ pub const CHECKING: &str = "Checking the files. Generate follows.";
 pub const INTERRUPTED: &str =
     "Not sent: the form was left while Generate waited for an upload. Press Generate again.";
 
+/// The message after a reload while Generate waited. The tab may also be a duplicate, whose original sends.
+pub const RELOADED: &str = "The page was reloaded while Generate waited for files. Press Generate again unless another tab has sent it.";
+
 /// The message after the form or the rows changed while Generate waited.
 pub const CHANGED: &str =
     "Not sent: the input or the account changed meanwhile. Press Generate again.";
