@@ -20,6 +20,10 @@ const MISSED_INTERVAL: Millis = 5_000;
 /// The wait after an answer that is no stream, in milliseconds. A proxy may have sent it during an update of the service.
 const REFUSED_WAIT: Millis = 600_000;
 
+/// The wait after the first 429 of a row, in milliseconds. It doubles with each failure. Only the stream waits: a gateway may
+/// limit the number of connections instead of calls.
+const LIMITED_WAIT: Millis = 60_000;
+
 /// The waits before a stream is opened again, in milliseconds, by the number of failures in a row.
 const RECONNECT: [Millis; 5] = [1_000, 2_000, 5_000, 15_000, 60_000];
 
@@ -179,23 +183,23 @@ impl Engine {
         if now.saturating_sub(open.since) >= MIN_DURATION && open.is_alive {
             self.stream.failures = 0;
         }
+        let failures = self.stream.failures;
         let last = RECONNECT.len() - 1;
         let wait = match error {
             // Another attempt would have the same result: it is not a stream, or the service refuses it.
             Some(error) if !error.is_retryable() || matches!(error, ApiError::Malformed { .. }) => {
                 REFUSED_WAIT
             }
-            _ => RECONNECT[self.stream.failures.min(last)],
+            _ => RECONNECT[failures.min(last)],
         };
         self.stream.failures += 1;
-        let retry_after = error.and_then(ApiError::retry_after_ms).unwrap_or_default();
-        self.stream.not_before = now
-            .saturating_add(retry_after)
-            .saturating_add(schedule::spread_out(wait, chance));
-        if let Some(ApiError::RateLimited { retry_after_ms, .. }) = error {
-            let address = self.account.address.clone();
-            self.limit_rate(&address, *retry_after_ms, now);
+        let mut least = error.and_then(ApiError::retry_after_ms).unwrap_or_default();
+        if matches!(error, Some(ApiError::RateLimited { .. })) {
+            least = least.max(LIMITED_WAIT << failures.min(3));
         }
+        self.stream.not_before = now
+            .saturating_add(least)
+            .saturating_add(schedule::spread_out(wait, chance));
     }
 
     /// Whether any running task of the account is followed.
