@@ -14,10 +14,14 @@ const MIN_DECREASE: f64 = 0.05;
 /// The smallest increase of the shown time, in milliseconds.
 const MIN_INCREASE: Millis = 5_000;
 
+/// The longest time between two updates, in milliseconds: twice the longest interval of polls. The clock was changed, or the
+/// device has slept, if it is longer.
+const MAX_GAP: Millis = 10_000;
+
 /// The minimum time between two announcements, in milliseconds.
 const ANNOUNCE_AFTER: Millis = 15_000;
 
-/// A reported fraction, and when it was first seen.
+/// A reported fraction, and when it was seen.
 #[derive(Debug, Clone, Copy)]
 struct Sample {
     at: Millis,
@@ -31,7 +35,7 @@ pub struct TimeLeft {
     /// The first observed increase of the present stage. How long the task had the fraction before is unknown: it may have
     /// waited at the service, or reported it long before the page was opened.
     base: Option<Sample>,
-    /// The last report that differed from the one before it.
+    /// The greatest fraction of the present stage, and when it was seen last.
     latest: Option<Sample>,
     /// When the task is expected to end.
     end: Option<Millis>,
@@ -46,12 +50,18 @@ impl TimeLeft {
     pub fn update(&mut self, fraction: f64, usual: Option<Millis>, now: Millis) -> Option<Millis> {
         let sample = Sample { at: now, fraction };
         match self.latest {
-            Some(latest) if fraction > latest.fraction - MIN_DECREASE => {
+            Some(latest)
+                if (latest.at..=latest.at.saturating_add(MAX_GAP)).contains(&now)
+                    && fraction > latest.fraction - MIN_DECREASE =>
+            {
                 if fraction > latest.fraction {
                     let base = *self.base.get_or_insert(sample);
                     self.end = self.next_end(base, sample, usual);
-                    self.latest = Some(sample);
                 }
+                self.latest = Some(Sample {
+                    at: now,
+                    fraction: fraction.max(latest.fraction),
+                });
             }
             _ => {
                 *self = Self {
@@ -238,6 +248,24 @@ mod tests {
         assert_eq!(time_left.update(0.2, None, START + 20_000), Some(80_000));
         // A slightly lower report is not a new stage.
         assert!(time_left.update(0.19, None, START + 21_000).is_some());
+    }
+
+    /// Guards against hours that are left because the clock was changed, or the device has slept.
+    #[test]
+    fn a_jump_of_the_clock_starts_a_new_estimate() {
+        let hour = 3_600_000;
+        for (usual, expected) in [(None, None), (Some(16_000), Some(8_000))] {
+            for after in [START + hour, START - hour] {
+                let mut time_left = TimeLeft::default();
+                time_left.update(0.1, usual, START);
+                time_left.update(0.2, usual, START + 1_000);
+                time_left.update(0.3, usual, START + 2_000);
+                assert_eq!(time_left.update(0.5, usual, after), expected);
+                time_left.update(0.6, usual, after + 1_000);
+                let left = time_left.update(0.7, usual, after + 2_000);
+                assert!(left.is_some_and(|left| left <= 6_000), "{left:?}");
+            }
+        }
     }
 
     #[test]
