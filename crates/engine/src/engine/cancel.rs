@@ -122,7 +122,14 @@ impl Engine {
         let failures = tracked.cancel_failures;
         tracked.cancel_at = Some(now.saturating_add(schedule::after_failures(failures, chance)));
         if is_final(&error, failures) {
-            let refusal = format!("{} The task continues.", error.user_message());
+            let reason = match &error {
+                // The message of a gateway or framework is not for users: `Cannot POST /v2/cancel`.
+                ApiError::NotFound { .. } | ApiError::Server { .. } => {
+                    "The service can't cancel this task.".into()
+                }
+                error => error.user_message(),
+            };
+            let refusal = format!("{reason} The task continues.");
             self.refuse_cancel(key, refusal);
         }
         self.poll_again(key, now, chance);

@@ -279,6 +279,19 @@ fn a_refused_request_is_reported_and_the_task_continues() {
     }
 }
 
+/// Guards against words that are meant for programmers.
+#[test]
+fn a_missing_endpoint_is_reported_in_clear_words() {
+    for status in [404, 405, 501] {
+        let (mut harness, call) = canceling();
+        let body = json!({"message": "Cannot POST /v2/cancel"});
+        let missing = ApiError::from_status(status, Some(&body), None);
+        harness.answer(&call, Err(missing));
+        let expected = "The service can't cancel this task. The task continues.";
+        assert_eq!(refusal(&harness).as_deref(), Some(expected));
+    }
+}
+
 #[test]
 fn the_reason_of_the_service_is_reported() {
     for (message, expected) in [
