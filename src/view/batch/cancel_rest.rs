@@ -10,7 +10,7 @@ use leptos::prelude::*;
 
 use super::question_pause::QuestionPause;
 use crate::browser::frame::after_frame;
-use crate::reactive::boxed::{handler, memo, text, when};
+use crate::reactive::boxed::{handler, memo, when};
 use crate::state::batches::Batches;
 use crate::state::cancel;
 use crate::state::contexts::{Contexts, contexts};
@@ -68,20 +68,20 @@ pub fn cancel_rest(batch: Arc<Batch>, summary: Memo<BatchSummary>, answer: Statu
             focus::to_without_scrolling(".run h2");
         });
     };
+    // The text at the press: a memo of keys doesn't change when a task is sent.
+    let question = RwSignal::new(String::new());
     let press = move |_| {
         let needs_question = cancel_rest::needs_question(rest.read_untracked().len());
         match ASKS.get() || needs_question {
             true => {
                 pause.begin();
+                let tasks = rest.read_untracked();
+                question.set(all.runner.with_tasks_of(&tasks, cancel_rest::question));
                 dialog.ask();
             }
             false => cancel(),
         }
     };
-    let question = text(move || {
-        all.runner
-            .with_tasks_of(&rest.read(), cancel_rest::question)
-    });
     view! {
         <button
             class="button cancel-rest"
@@ -91,7 +91,7 @@ pub fn cancel_rest(batch: Arc<Batch>, summary: Memo<BatchSummary>, answer: Statu
         >
             {CANCEL_THE_REST}
         </button>
-        {dialog.view(CANCEL_THE_REST, question, "Keep", "Cancel them", "danger", Callback::new(move |()| cancel()))}
+        {dialog.view(CANCEL_THE_REST, question.into(), "Keep", "Cancel them", "danger", Callback::new(move |()| cancel()))}
     }
     .into_any()
 }

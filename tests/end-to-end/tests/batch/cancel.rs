@@ -76,6 +76,25 @@ async fn the_rest_of_a_batch_is_canceled_after_a_question() {
     .await;
 }
 
+/// Guards against a question about the items as they were before they were sent: it reported removals instead of costs.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_question_is_about_the_items_at_the_press() {
+    let name = "the_question_is_about_the_items_at_the_press";
+    run_steps(name, &["--speed", "100"], async |studio| {
+        let browser = studio.browser;
+        studio.send(&numbered_prompts("sent", 14)).await?;
+        studio.wait_for_counts("14 in progress").await?;
+        studio.press(CANCEL_THE_REST).await?;
+        let dialog = browser.find(&by("dialog", CANCEL_THE_REST)).await?;
+        let question = dialog.text().await?;
+        let expected = "Cancel 14 items? The service may bill those that it has started.";
+        assert!(question.contains(expected), "{question}");
+        studio.press("Cancel them").await?;
+        studio.wait_for_counts("14 canceled").await
+    })
+    .await;
+}
+
 /// Guards against a question about a few items, and against *Retry failed* for canceled items.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_few_items_are_canceled_at_once_and_are_not_failed() {
