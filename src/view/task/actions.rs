@@ -10,6 +10,8 @@ use atelier_studio::form::refused_input;
 use atelier_studio::navigation::route::Route;
 use icondata_lu::{LuPencil, LuRefreshCw, LuRepeat2, LuTrash2};
 use leptos::prelude::*;
+use wasm_bindgen::JsCast;
+use web_sys::HtmlElement;
 
 use super::again::Again;
 use super::shown_output::ShownOutput;
@@ -18,7 +20,9 @@ use crate::browser::{clock, press};
 use crate::reactive::boxed::{dynamic, handler, memo, when};
 use crate::state::cancel;
 use crate::view::parts::double_click_guard::DoubleClickGuard;
+use crate::view::parts::focus;
 use crate::view::parts::glyph::Glyph;
+use crate::view::parts::list::{Item, list};
 
 /// The controls that the state of a task allows.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -216,10 +220,13 @@ pub fn Actions(
                 <span class="word">"Run again"</span>
             </button>
             {edit}
-            {dynamic(move || {
+            // Each action has its own button: one that changes from Cancel to Remove would keep the focus.
+            {list(move || {
                 let offered = offered.get();
+                keep_focus();
                 let actions = offered.actions.into_iter().filter(|_| !offered.can_run_again);
-                actions.map(|action| button(action, act)).collect_view().into_any()
+                let item = |action: Action| Item::new(action.word().into(), move || button(action, act));
+                actions.map(item).collect()
             })}
             {single_output_controls}
             {dynamic(menu)}
@@ -292,6 +299,19 @@ pub fn perform(all: Contexts, task: &TaskKey, action: Action) {
         all.navigation.go("/tasks");
     }
     all.runner.act(task, action);
+}
+
+/// Focuses the task if the button that has the focus now disappears. Another button would act on a further Enter.
+fn keep_focus() {
+    let focused = document().active_element();
+    let closest = |selector| focused.as_ref()?.closest(selector).ok().flatten();
+    let task = closest(".task-actions").and_then(|_| closest("article"));
+    if let Some(task) = task.and_then(|task| task.dyn_into::<HtmlElement>().ok()) {
+        focus::when_lost(move || {
+            task.set_tab_index(-1);
+            focus::in_place(&task);
+        });
+    }
 }
 
 fn button(action: Action, act: impl Fn(Action) + Copy + 'static) -> AnyView {

@@ -6,6 +6,7 @@ use crate::tabs::calls_of_tab;
 use atelier_end_to_end::Result;
 use atelier_end_to_end::fault::{Fault, Rule};
 use atelier_end_to_end::find::by;
+use atelier_end_to_end::wait::wait_for_value;
 use std::time::Duration;
 
 const CANCEL: &str = "/v2/cancel";
@@ -36,6 +37,25 @@ async fn show_task(studio: &Studio<'_>, prompt: &str) -> Result<()> {
 
 async fn press_cancel(studio: &Studio<'_>) -> Result<()> {
     studio.browser.press(&by("button", "Cancel")).await
+}
+
+/// Guards against a Cancel that becomes Remove and keeps the focus: a second Enter removed the task.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_focus_is_on_the_task_after_cancel() {
+    let name = "the_focus_is_on_the_task_after_cancel";
+    run_until_settled(name, &SLOW, async |studio| {
+        let browser = studio.browser;
+        start(studio, "focus").await?;
+        show_task(studio, "focus").await?;
+        let cancel = browser.find(&by("button", "Cancel")).await?;
+        cancel.send_keys("\u{e007}").await?;
+        browser.find(&by("button", "Remove")).await?;
+        let focused = "return document.activeElement.tagName";
+        wait_for_value(browser, "the focus", focused, "ARTICLE").await?;
+        studio.show_tasks().await?;
+        studio.wait_for_states(&[("focus", "Canceled")]).await
+    })
+    .await;
 }
 
 /// Guards against a canceled task that continues at the service, or that looks like a failure.
