@@ -40,8 +40,8 @@ fn with_role(config: Config, role: Role) -> Config {
 }
 
 async fn run(config: Config) -> Result<(), StartError> {
-    // The handlers are set when `serve` or `work` first waits for a request. Until then a signal ends the process, so
-    // that a slow start can be stopped.
+    // The handlers are set when `serve` is ready or `work` first waits for a request. Until then a signal ends the process,
+    // so that a slow start can be stopped.
     let requests = LazyLock::new(stop_requests);
     let stop_requested = async || next(&requests).await;
     if config.role == Role::Work {
@@ -54,8 +54,9 @@ async fn run(config: Config) -> Result<(), StartError> {
         .local_addr()
         .map_err(|error| StartError::Listen(config.listen, error))?;
     // The only line on standard output, written once the start can't fail any more. With `--listen 127.0.0.1:0` it
-    // shows the port. Write errors don't affect the service.
+    // shows the port. Write errors don't affect the service. Who reads the line may ask for a stop at once.
     let ready = || {
+        LazyLock::force(&requests);
         let _ = writeln!(std::io::stdout(), "Listening on http://{address}");
     };
     serve(config, listener, ready, stop_requested).await
@@ -66,14 +67,14 @@ async fn run(config: Config) -> Result<(), StartError> {
 fn stop_requests() -> Arc<Semaphore> {
     let requests = Arc::new(Semaphore::new(0));
     let counted = requests.clone();
-    tokio::spawn(async move {
-        #[cfg(unix)]
-        {
-            use tokio::signal::unix::{SignalKind, signal};
-            let interrupt = signal(SignalKind::interrupt());
-            let terminate = signal(SignalKind::terminate());
-            // If the handlers can't be set, a signal ends the process.
-            if let (Ok(mut interrupt), Ok(mut terminate)) = (interrupt, terminate) {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        let interrupt = signal(SignalKind::interrupt());
+        let terminate = signal(SignalKind::terminate());
+        // If the handlers can't be set, a signal ends the process.
+        if let (Ok(mut interrupt), Ok(mut terminate)) = (interrupt, terminate) {
+            tokio::spawn(async move {
                 loop {
                     tokio::select! {
                         _ = interrupt.recv() => {}
@@ -81,9 +82,11 @@ fn stop_requests() -> Arc<Semaphore> {
                     }
                     counted.add_permits(1);
                 }
-            }
+            });
         }
-        #[cfg(not(unix))]
+    }
+    #[cfg(not(unix))]
+    tokio::spawn(async move {
         while tokio::signal::ctrl_c().await.is_ok() {
             counted.add_permits(1);
         }
