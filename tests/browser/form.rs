@@ -11,7 +11,7 @@ use wasm_bindgen_test::wasm_bindgen_test;
 use web_sys::Element;
 
 use crate::find::{self, until, value_of};
-use crate::page::{Page, fill};
+use crate::page::{Page, click, fill};
 use crate::wire;
 
 const CONTROLS: [&str; 6] = [
@@ -395,6 +395,48 @@ async fn a_preset_fills_the_form_and_the_previous_input_can_be_restored() {
         (!page.has("button", "Apply Fine")).then_some(())
     })
     .await;
+}
+
+/// Guards against presets that are closed again because the browser goes back a moment after their earlier closing.
+#[wasm_bindgen_test]
+async fn presets_that_are_opened_right_after_closing_stay_open() {
+    const NAME: &str = "Name of the preset";
+    let page = Page::open("/models/image/fluxfield").await;
+    let is_in_url = || {
+        let query = window().location().search().expect("a query");
+        query.contains("presets=open").then_some(())
+    };
+    let close = async || {
+        let dialog = page.find("dialog", "Presets").await;
+        click(&find::one(&dialog, "button", "Close").expect("a button"));
+    };
+    page.click("button", "Presets").await;
+    until("the entry of the history", is_in_url).await;
+    // Keeps the browser from going back until the presets are open again.
+    wire::run("history.back = () => { window.atelierBacks = (window.atelierBacks ?? 0) + 1; }");
+    close().await;
+    until("closed presets", || {
+        (!page.has("textbox", NAME)).then_some(())
+    })
+    .await;
+    page.click("button", "Presets").await;
+    page.find("textbox", NAME).await;
+    wire::run(
+        "delete history.back;
+        window.atelierPops = 0;
+        addEventListener('popstate', () => { window.atelierPops++; }, { once: true });
+        for (; window.atelierBacks > 0; window.atelierBacks--) history.back();",
+    );
+    let pops = || wire::run("return window.atelierPops").as_f64();
+    until("the browser to go back", || {
+        (pops() == Some(1.0)).then_some(())
+    })
+    .await;
+    until("a new entry", is_in_url).await;
+    page.find("textbox", NAME).await;
+    close().await;
+    until("no entry", || is_in_url().is_none().then_some(())).await;
+    assert!(!page.has("textbox", NAME), "the presets are open");
 }
 
 /// Checks that a suggested word of the service completes the typed text and is highlighted.

@@ -163,20 +163,32 @@ fn follow_history(is_open: RwSignal<bool>) {
     if was_in_url {
         is_open.set(true);
     }
+    // Whether the entry is being removed: the browser goes back a moment later.
+    let is_leaving = StoredValue::new(false);
     // Closing the dialog sets `is_open` twice, but the history entry must be removed only once.
     let is_shown = memo(move || is_open.get());
     effect(move || match is_shown.get() {
         true if viewport::is_one_pane() => navigation.push_query(QUERY, "open"),
-        true => {}
-        false => navigation.pop_query(QUERY),
+        false if !is_leaving.get_value() => {
+            is_leaving.set_value(untrack(is_in_url));
+            navigation.pop_query(QUERY);
+        }
+        _ => {}
     });
     let was_in_url = StoredValue::new(was_in_url);
     effect(move || {
         let is_in_url = is_in_url();
-        if was_in_url.get_value() != is_in_url {
-            is_open.set(is_in_url);
+        if was_in_url.get_value() == is_in_url {
+            return;
         }
         was_in_url.set_value(is_in_url);
+        let has_left = is_leaving.get_value();
+        is_leaving.set_value(false);
+        match has_left && is_open.get_untracked() {
+            // The dialog was opened again before the browser went back.
+            true => navigation.push_query(QUERY, "open"),
+            false => is_open.set(is_in_url),
+        }
     });
 }
 
