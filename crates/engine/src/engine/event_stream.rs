@@ -20,8 +20,8 @@ const MISSED_INTERVAL: Millis = 5_000;
 /// The wait after an answer that is no stream, in milliseconds. A proxy may have sent it during an update of the service.
 const REFUSED_WAIT: Millis = 600_000;
 
-/// The wait after the first 429 of a row, in milliseconds. It doubles with each failure. Only the stream waits: a gateway may
-/// limit the number of connections instead of calls.
+/// The shortest wait of the stream after its first 429 of a row, in milliseconds. It doubles with each failure. Calls wait only for
+/// Retry-After: a gateway that allows no more connections would otherwise stop them again and again.
 const LIMITED_WAIT: Millis = 60_000;
 
 /// The waits before a stream is opened again, in milliseconds, by the number of failures in a row.
@@ -200,6 +200,10 @@ impl Engine {
         self.stream.not_before = now
             .saturating_add(least)
             .saturating_add(schedule::spread_out(wait, chance));
+        if let Some(ApiError::RateLimited { retry_after_ms, .. }) = error {
+            let address = self.account.address.clone();
+            self.limit_rate(&address, *retry_after_ms, now);
+        }
     }
 
     /// Whether any running task of the account is followed.

@@ -435,51 +435,42 @@ fn refused_stream_is_opened_again_after_ten_minutes_or_for_another_account() {
         harness.stream_action(),
         Some(StreamAction::Open(_))
     ));
+    let busy = ApiError::from_status(429, None, Some(50_000));
+    harness.engine.stream_ended(Some(&busy), harness.now, 0.5);
+    assert!(harness.calls().is_empty(), "a limit applies to all calls");
+    harness.now += 49_999;
+    assert_eq!(harness.stream_action(), None);
+    assert!(harness.calls().is_empty());
 }
 
 /// Guards against a gateway that limits the number of streams, and would stop all polls and submissions again and again.
 #[test]
-fn rate_limit_of_the_stream_delays_only_the_stream() {
+fn rate_limit_of_the_stream_delays_the_next_stream_longer_than_calls() {
     let mut harness = Harness::new();
     let mut call = harness.running();
     assert!(harness.stream_action().is_some());
     for (retry_after, least) in [
-        (Some(20_000), 60_000),
-        (None, 120_000),
-        (None, 240_000),
-        (None, 480_000),
-        (None, 480_000),
-        (Some(900_000), 900_000),
+        (20_000, 60_000),
+        (20_000, 120_000),
+        (20_000, 240_000),
+        (20_000, 480_000),
+        (20_000, 480_000),
+        (900_000, 900_000),
     ] {
-        let limited = ApiError::from_status(429, None, retry_after);
+        let limited = ApiError::from_status(429, None, Some(retry_after));
         let ended = harness.now;
         harness.engine.stream_ended(Some(&limited), ended, 0.0);
+        harness.answer(&call, progress("processing"));
+        call = harness.next_call();
+        let wait = harness.now - ended;
+        assert!((retry_after..retry_after + 6_000).contains(&wait), "{wait}");
         while harness.stream_action().is_none() {
             harness.answer(&call, progress("processing"));
-            let before = harness.now;
             call = harness.next_call();
-            assert_eq!(call.kind, CallKind::Status);
-            assert!(harness.now - before <= 6_000, "polls wait, too");
         }
         let wait = harness.now - ended;
         assert!((least..least + 70_000).contains(&wait), "{wait}");
     }
-    assert!(harness.waits.is_empty(), "the next leading tab would wait");
-}
-
-/// The wait of the stream neither ends nor extends that of the calls.
-#[test]
-fn rate_limit_of_the_stream_leaves_that_of_the_calls() {
-    let mut harness = Harness::new();
-    let call = harness.running();
-    harness.open_stream();
-    let start = harness.now;
-    let limited = |wait| ApiError::from_status(429, None, Some(wait));
-    harness.answer(&call, Err(limited(30_000)));
-    let error = limited(90_000);
-    harness.engine.stream_ended(Some(&error), start, 0.5);
-    assert_eq!(harness.next_call().kind, CallKind::Status);
-    assert!((30_000..32_000).contains(&(harness.now - start)));
 }
 
 #[test]

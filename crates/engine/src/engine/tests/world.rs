@@ -103,8 +103,6 @@ pub struct World {
     pub write: Millis,
     /// When the next call is allowed, in true time.
     not_before: Millis,
-    /// When the next stream may be opened, in true time.
-    stream_not_before: Millis,
     /// The rate limit that the page has stored for a reload.
     stored_wait: Option<RateLimit>,
     /// Whether the service refuses the current token.
@@ -182,7 +180,6 @@ impl World {
             writing: Vec::new(),
             write: 0,
             not_before: 0,
-            stream_not_before: 0,
             stored_wait: None,
             revoked: false,
             token: 0,
@@ -250,7 +247,7 @@ impl World {
         self.sent_with_other_token.extend(unanswered);
         self.is_refused = false;
         // The rate limit applied to the previous token.
-        (self.not_before, self.stream_not_before) = (0, 0);
+        self.not_before = 0;
         self.stored_wait = None;
         let now = self.now();
         self.engine.set_token_version(self.token, now);
@@ -267,8 +264,6 @@ impl World {
         self.writing.clear();
         self.engine = Engine::new(account());
         self.stream = None;
-        // Only the limit of calls is stored.
-        self.stream_not_before = 0;
         // The new page has not received the refusal.
         self.is_refused = false;
         self.request_key_support();

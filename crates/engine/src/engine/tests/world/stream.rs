@@ -40,7 +40,7 @@ impl World {
             Some(StreamAction::Close) => self.stream = None,
             Some(StreamAction::Open(_)) => {
                 assert!(
-                    self.time >= self.not_before.max(self.stream_not_before),
+                    self.time >= self.not_before,
                     "opened before Retry-After had passed"
                 );
                 assert!(self.stream.is_none(), "two streams");
@@ -88,7 +88,7 @@ impl World {
                 0 => ApiError::from_status(404, None, None),
                 1 => {
                     let wait = self.below(90_000);
-                    self.stream_not_before = self.time + wait;
+                    self.not_before = self.not_before.max(self.time + wait);
                     ApiError::from_status(429, None, Some(wait))
                 }
                 _ => ApiError::from_status(500, None, None),
