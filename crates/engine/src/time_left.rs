@@ -14,9 +14,9 @@ const MIN_DECREASE: f64 = 0.05;
 /// The smallest increase of the shown time, in milliseconds.
 const MIN_INCREASE: Millis = 5_000;
 
-/// The longest time between two updates, in milliseconds: twice the longest interval of polls. The clock was changed, or the
-/// device has slept, if it is longer.
-const MAX_GAP: Millis = 10_000;
+/// The longest time between two updates, in milliseconds. The clock was changed, or the device has slept, if it is longer:
+/// browsers run the timers of a tab in the background at least once a minute.
+const MAX_GAP: Millis = 150_000;
 
 /// The minimum time between two announcements, in milliseconds.
 const ANNOUNCE_AFTER: Millis = 15_000;
@@ -266,6 +266,25 @@ mod tests {
                 assert!(left.is_some_and(|left| left <= 6_000), "{left:?}");
             }
         }
+    }
+
+    /// Guards against an estimate that is lost while the tab is in the background.
+    #[test]
+    fn an_estimate_continues_in_a_tab_whose_timers_run_once_a_minute() {
+        let mut time_left = TimeLeft::default();
+        time_left.update(0.0, None, START);
+        for minute in 1..=4 {
+            time_left.update(
+                f64::from(minute) / 10.0,
+                None,
+                START + Millis::from(minute * 60_000_u32),
+            );
+        }
+        let left = time_left.update(0.5, None, START + 300_000);
+        assert!(
+            left.is_some_and(|left| (299_000..=301_000).contains(&left)),
+            "{left:?}"
+        );
     }
 
     #[test]
