@@ -124,9 +124,11 @@ impl Engine {
         if is_final(&error, failures) {
             let reason = match &error {
                 // The message of a gateway or framework is not for users: `Cannot POST /v2/cancel`.
-                ApiError::NotFound { .. } | ApiError::Server { .. } => {
-                    "The service can't cancel this task.".into()
+                ApiError::NotFound {
+                    is_of_service: false,
+                    ..
                 }
+                | ApiError::Server { .. } => "The service can't cancel this task.".into(),
                 error => error.user_message(),
             };
             let refusal = format!("{reason} The task continues.");

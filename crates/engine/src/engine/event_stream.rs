@@ -14,14 +14,15 @@ const INTERVAL: Millis = 60_000;
 /// collects bytes for longer makes the stream useless, too.
 const MAX_SILENCE: Millis = 22_000;
 
-/// The shortest time between polls because the service reports missed events, in milliseconds.
+/// The shortest time between polls because the service reports missed events, in milliseconds. After a report during a poll, the
+/// next one has the interval without a stream.
 const MISSED_INTERVAL: Millis = 5_000;
 
-/// The wait after an answer that is no stream, in milliseconds. A proxy may have sent it during an update of the service.
+/// The mean wait after an answer that is no stream, in milliseconds. A proxy may have sent it during an update of the service.
 const REFUSED_WAIT: Millis = 600_000;
 
-/// The shortest wait of the stream after its first 429 of a row, in milliseconds. It doubles with each failure. Calls wait only for
-/// Retry-After: a gateway that allows no more connections would otherwise stop them again and again.
+/// The shortest wait of the stream after a 429, in milliseconds. It doubles for each failure in the row before it, up to eight
+/// minutes. Calls wait only for Retry-After: a gateway that allows no more connections would stop them again and again.
 const LIMITED_WAIT: Millis = 60_000;
 
 /// The waits before a stream is opened again, in milliseconds, by the number of failures in a row.
