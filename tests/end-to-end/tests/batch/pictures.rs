@@ -77,6 +77,16 @@ async fn run(studio: &Studio<'_>, script: &str) -> Result<()> {
     Ok(())
 }
 
+/// Opens Batch mode, adds two pictures whose uploads are held, and presses Generate, which waits for them.
+async fn generate_with_held_uploads(studio: &Studio<'_>) -> Result<()> {
+    open(studio).await?;
+    studio.proxy.add(Rule::every(UPLOADS, Fault::Hold));
+    run(studio, "drop(await pictures(['a.png', 20], ['b.png', 30]))").await?;
+    studio.press("Generate 2").await?;
+    let message = "Waiting for the upload of a.png and b.png.";
+    studio.browser.wait_for_text(message, TIMEOUT).await
+}
+
 /// Returns the number of items that were sent to the service.
 fn sent_items(studio: &Studio<'_>) -> usize {
     studio.generate_calls().iter().map(|call| call.items).sum()
@@ -188,13 +198,7 @@ async fn a_failed_upload_of_a_row_is_tried_again() {
 async fn a_change_while_generate_waits_sends_nothing() {
     run_steps("change_while_waiting", &["--speed", "0"], async |studio| {
         let browser = studio.browser;
-        open(studio).await?;
-        studio.proxy.add(Rule::every(UPLOADS, Fault::Hold));
-        run(studio, "drop(await pictures(['a.png', 20], ['b.png', 30]))").await?;
-        studio.press("Generate 2").await?;
-        browser
-            .wait_for_text("Waiting for the upload of a.png and b.png.", TIMEOUT)
-            .await?;
+        generate_with_held_uploads(studio).await?;
         studio.press("Remove the file, row 1").await?;
         browser
             .wait_for_text("Not sent: the input or the account changed", TIMEOUT)
@@ -216,13 +220,7 @@ async fn a_change_while_generate_waits_sends_nothing() {
 async fn uploads_continue_outside_of_batch_mode_but_nothing_is_sent() {
     run_steps("left_while_waiting", &["--speed", "0"], async |studio| {
         let browser = studio.browser;
-        open(studio).await?;
-        studio.proxy.add(Rule::every(UPLOADS, Fault::Hold));
-        run(studio, "drop(await pictures(['a.png', 20], ['b.png', 30]))").await?;
-        studio.press("Generate 2").await?;
-        browser
-            .wait_for_text("Waiting for the upload of a.png and b.png.", TIMEOUT)
-            .await?;
+        generate_with_held_uploads(studio).await?;
         studio.choose("One").await?;
         browser
             .wait_for_text("Not sent: Batch was left while Generate waited", TIMEOUT)
@@ -246,13 +244,7 @@ async fn uploads_continue_outside_of_batch_mode_but_nothing_is_sent() {
 async fn rows_whose_pictures_were_not_uploaded_say_so_after_a_reload() {
     run_steps("reloaded_pictures", &["--speed", "0"], async |studio| {
         let browser = studio.browser;
-        open(studio).await?;
-        studio.proxy.add(Rule::every(UPLOADS, Fault::Hold));
-        run(studio, "drop(await pictures(['a.png', 20], ['b.png', 30]))").await?;
-        studio.press("Generate 2").await?;
-        browser
-            .wait_for_text("Waiting for the upload of a.png and b.png.", TIMEOUT)
-            .await?;
+        generate_with_held_uploads(studio).await?;
         let first = browser.tab().await?;
         studio.open_tab(&format!("{PAGE}?mode=batch")).await?;
         studio.enlarge_tab().await?;
@@ -266,7 +258,7 @@ async fn rows_whose_pictures_were_not_uploaded_say_so_after_a_reload() {
         browser.switch_to(&first).await?;
         browser.reload().await?;
         // Guards against a press of Generate that the reload forgets without a word.
-        let reloaded = "The page was reloaded while Generate waited for files.";
+        let reloaded = "Not sent from this tab: the page was reloaded while Generate waited";
         browser.wait_for_text(reloaded, TIMEOUT).await?;
         let mark = "return sessionStorage.getItem('atelier.batch-waits.image/repaint')";
         wait_for_value(browser, "the removed mark", mark, Value::Null).await?;
@@ -292,20 +284,14 @@ async fn rows_whose_pictures_were_not_uploaded_say_so_after_a_reload() {
 async fn a_duplicated_tab_does_not_deny_that_the_rows_are_sent() {
     run_steps("duplicated_tab", &["--speed", "0"], async |studio| {
         let browser = studio.browser;
-        open(studio).await?;
-        studio.proxy.add(Rule::every(UPLOADS, Fault::Hold));
-        run(studio, "drop(await pictures(['a.png', 20], ['b.png', 30]))").await?;
-        studio.press("Generate 2").await?;
-        browser
-            .wait_for_text("Waiting for the upload of a.png and b.png.", TIMEOUT)
-            .await?;
+        generate_with_held_uploads(studio).await?;
         let first = browser.tab().await?;
         studio.open_tab(&format!("{PAGE}?mode=batch")).await?;
         // A duplicate begins with a copy of the session storage.
         let copy = "sessionStorage.setItem('atelier.batch-waits.image/repaint', 'true')";
         browser.run(copy, vec![]).await?;
         browser.reload().await?;
-        let reloaded = "Press Generate again unless another tab has sent it.";
+        let reloaded = "Press Generate again unless another tab has sent the input.";
         browser.wait_for_text(reloaded, TIMEOUT).await?;
         browser.close_tab().await?;
         browser.switch_to(&first).await?;

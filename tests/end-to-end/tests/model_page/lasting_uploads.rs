@@ -72,7 +72,7 @@ async fn an_upload_continues_after_a_reload_and_in_one_tab_only() {
         browser
             .find(&by("progressbar", "Upload of cat.png"))
             .await?;
-        let interrupted = "The page was reloaded while Generate waited for files.";
+        let interrupted = "Not sent from this tab: the page was reloaded while Generate waited";
         browser.wait_for_text(interrupted, TIMEOUT).await?;
 
         studio.proxy.clear();

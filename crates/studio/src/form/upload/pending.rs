@@ -55,7 +55,7 @@ pub const INTERRUPTED: &str =
     "Not sent: the form was left while Generate waited for an upload. Press Generate again.";
 
 /// The message after a reload while Generate waited. The tab may also be a duplicate, whose original sends.
-pub const RELOADED: &str = "The page was reloaded while Generate waited for files. Press Generate again unless another tab has sent it.";
+pub const RELOADED: &str = "Not sent from this tab: the page was reloaded while Generate waited for files. Press Generate again unless another tab has sent the input.";
 
 /// The message after the form or the rows changed while Generate waited.
 pub const CHANGED: &str =
