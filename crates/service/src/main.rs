@@ -54,7 +54,7 @@ async fn run(config: Config) -> Result<(), StartError> {
         .local_addr()
         .map_err(|error| StartError::Listen(config.listen, error))?;
     // The only line on standard output, written once the start can't fail any more. With `--listen 127.0.0.1:0` it
-    // shows the port. Write errors don't affect the service. Who reads the line may ask for a stop at once.
+    // shows the port. Write errors don't affect the service. A reader of the line may request a stop at once.
     let ready = || {
         LazyLock::force(&requests);
         let _ = writeln!(std::io::stdout(), "Listening on http://{address}");

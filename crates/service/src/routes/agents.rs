@@ -7,7 +7,7 @@ use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
 
 use super::call::MAX_BODY;
-use super::{NOSNIFF, needs_account};
+use super::{NOSNIFF, may_need_account};
 use crate::agents::{self, Facts, Requirement};
 use crate::failure::Failure;
 use crate::state::App;
@@ -19,9 +19,7 @@ use crate::uploads::{self, inspect};
 ///
 /// 500 if the template is wrong.
 pub async fn skill(State(app): State<Arc<App>>, headers: HeaderMap) -> Result<Response, Failure> {
-    // Clients need an account while it is unknown whether accounts exist.
-    let needs_account = needs_account(&app).await.unwrap_or(true);
-    let requirement = match (needs_account, &app.token) {
+    let requirement = match (may_need_account(&app).await, &app.token) {
         (true, _) => Requirement::Account,
         (false, Some(_)) => Requirement::Token,
         (false, None) => Requirement::Guest,

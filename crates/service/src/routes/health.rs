@@ -9,7 +9,7 @@ use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
 use serde_json::{Map, Value, json};
 
-use super::{needs_account, run_blocking};
+use super::{may_need_account, run_blocking};
 use crate::auth;
 use crate::failure::{Failure, Refusal};
 use crate::metrics::{CONTENT_TYPE, Snapshot};
@@ -68,11 +68,7 @@ pub async fn metrics(State(app): State<Arc<App>>, headers: HeaderMap) -> Result<
         Some(token) => {
             auth::bearer(&headers, Some(token))?;
         }
-        None if app.token.is_some()
-            || app.has_metrics_address
-            // Clients need an account while it is unknown whether accounts exist.
-            || needs_account(&app).await.unwrap_or(true) =>
-        {
+        None if app.token.is_some() || app.has_metrics_address || may_need_account(&app).await => {
             return Err(Failure::new(
                 StatusCode::FORBIDDEN,
                 "metrics_closed",

@@ -257,4 +257,9 @@ async fn needs_account(app: &Arc<App>) -> Result<bool, Failure> {
     }
 }
 
+/// Returns whether clients need an account; `true` if the accounts can't be read.
+async fn may_need_account(app: &Arc<App>) -> bool {
+    needs_account(app).await.unwrap_or(true)
+}
+
 const NOSNIFF: (HeaderName, &str) = (header::X_CONTENT_TYPE_OPTIONS, "nosniff");
