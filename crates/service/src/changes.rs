@@ -14,7 +14,7 @@ const MAX_RECENT: usize = 4096;
 
 /// The length of a user's name, in bytes, from which its changes are not announced. Also in the migration that creates the
 /// trigger.
-const MAX_UID: usize = 1000;
+pub const MAX_UID: usize = 1000;
 
 /// A change of a task.
 #[derive(Debug, Clone, PartialEq, Eq)]

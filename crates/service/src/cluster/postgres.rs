@@ -7,6 +7,7 @@ use atelier_contract::{ModelId, StatusWord};
 use sqlx::migrate::Migrator;
 use sqlx::postgres::PgPoolOptions;
 use sqlx::{PgPool, Row};
+use tokio::sync::mpsc::{self, UnboundedSender};
 
 use super::client_runtime;
 use crate::changes::Changes;
@@ -70,6 +71,8 @@ pub struct Postgres {
     changes: Arc<Changes>,
     /// Completed when the notifications about changed tasks are received.
     listening: Arc<Once>,
+    /// The notifications of new tasks.
+    notifications: UnboundedSender<String>,
 }
 
 impl Postgres {
@@ -96,10 +99,13 @@ impl Postgres {
             .max_connections(MAX_CONNECTIONS)
             .acquire_timeout(TIMEOUT);
         let pool = client_runtime::wait(options.connect(url))?;
+        let (notifications, new_tasks) = mpsc::unbounded_channel();
+        client_runtime::spawn(changed::send(pool.clone(), new_tasks));
         Ok(Self {
             pool,
             changes: Arc::default(),
             listening: Arc::new(Once::new()),
+            notifications,
         })
     }
 

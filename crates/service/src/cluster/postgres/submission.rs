@@ -5,7 +5,7 @@ use serde_json::Value;
 use sqlx::postgres::PgRow;
 use sqlx::{Postgres as Database, Row, Transaction};
 
-use super::{Postgres, upload, webhook};
+use super::{Postgres, changed, upload, webhook};
 use crate::idempotency::Submission;
 use crate::outputs::pins::tasks_in;
 use crate::store::{FirstResponse, StoreError, Task, now_ms, oldest_valid_key_ms};
@@ -67,6 +67,10 @@ pub fn insert(
                 .await?;
         }
         transaction.commit().await?;
+        if let Some(notification) = changed::notification(&task.id, &task.uid) {
+            // It fails if the process ends.
+            let _ = db.notifications.send(notification);
+        }
         Ok(None)
     })
 }
