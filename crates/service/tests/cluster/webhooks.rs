@@ -135,6 +135,13 @@ fn a_webhook_is_removed_when_its_task_ends_while_its_last_event_is_removed() {
         cluster.query(sleeping) == "1"
     });
     drop(blocker);
+    let waiting = "SELECT count(*) FROM pg_stat_activity
+        WHERE datname = current_database() AND wait_event_type = 'Lock'";
+    wait_until(
+        &cluster,
+        "the end of the task waits for the removal",
+        || cluster.query(waiting) == "1",
+    );
     wait_for_end(&cluster, &server, &task, Instant::now() + 3 * LEASE);
     await_no_webhook(&cluster);
 }

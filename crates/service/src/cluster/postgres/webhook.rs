@@ -103,7 +103,7 @@ impl WebhookStore for Postgres {
     /// Keeps the webhook of a failed task that may still be completed, until it expires.
     ///
     /// Locks the task, so that of the transactions that end it, delete it or remove its events, the last one sees the changes of
-    /// the others. They all lock the task first, so that none waits for another in a circle.
+    /// the others. Each of them locks the task first, so that no two of them wait for each other.
     fn remove_webhook(&self, delivery: &Delivery) -> Result<(), StoreError> {
         self.wait(async {
             let mut transaction = self.pool.begin().await?;
@@ -128,21 +128,29 @@ impl WebhookStore for Postgres {
         })
     }
 
-    /// Removes events and webhooks in separate transactions: the deletion of a task locks its webhook first.
+    /// Waits for no other transaction, because those that delete several tasks lock their events in another order: what is
+    /// locked is removed the next time. Events and webhooks are removed in separate transactions, because the deletion of a task
+    /// locks its webhook first.
     fn expire_webhooks(&self, oldest_ms: i64) -> Result<u64, StoreError> {
         self.wait(async {
             let expired = sqlx::query(
-                "DELETE FROM webhook_event
-                 WHERE occurred_ms < $1 AND (leased_ms IS NULL OR leased_ms <= $2)",
+                "DELETE FROM webhook_event WHERE id IN (
+                     SELECT id FROM webhook_event
+                     WHERE occurred_ms < $1 AND (leased_ms IS NULL OR leased_ms <= $2)
+                     FOR UPDATE SKIP LOCKED
+                 )",
             )
             .bind(oldest_ms)
             .bind(now_ms())
             .execute(&self.pool)
             .await?;
             sqlx::query(
-                "DELETE FROM webhook
-                 WHERE EXISTS (SELECT FROM task WHERE task.id = webhook.task AND finished_ms < $1)
-                 AND NOT EXISTS (SELECT FROM webhook_event WHERE webhook_event.task = webhook.task)",
+                "DELETE FROM webhook WHERE task IN (
+                     SELECT webhook.task FROM webhook
+                     WHERE EXISTS (SELECT FROM task WHERE task.id = webhook.task AND finished_ms < $1)
+                     AND NOT EXISTS (SELECT FROM webhook_event WHERE webhook_event.task = webhook.task)
+                     FOR UPDATE SKIP LOCKED
+                 )",
             )
             .bind(oldest_ms)
             .execute(&self.pool)
