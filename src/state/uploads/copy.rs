@@ -15,13 +15,13 @@ use crate::reactive::boxed::spawn;
 use crate::state::contexts::Contexts;
 
 /// Puts the picture of an upload that the service does not accept into the request, as a data URI. `max_length`: the
-/// maximum length of the parameter.
-pub fn embed(all: Contexts, id: u32, max_length: Option<u64>) {
+/// maximum length of the data URI.
+pub fn embed(all: Contexts, id: u32, max_length: u64) {
     embed_all(all, vec![(id, max_length)]);
 }
 
 /// Puts the pictures of several uploads into the request, as [`embed`], one after the other: decoded pictures are large.
-pub fn embed_all(all: Contexts, mut uploads: Vec<(u32, Option<u64>)>) {
+pub fn embed_all(all: Contexts, mut uploads: Vec<(u32, u64)>) {
     uploads.retain(|(id, _)| apply(*id, UploadEvent::Embed) == Some(UploadState::Embedding));
     spawn(async move {
         for (id, max_length) in uploads {
@@ -30,7 +30,7 @@ pub fn embed_all(all: Contexts, mut uploads: Vec<(u32, Option<u64>)>) {
     });
 }
 
-async fn embed_one(all: Contexts, id: u32, max_length: Option<u64>) {
+async fn embed_one(all: Contexts, id: u32, max_length: u64) {
     // The user may have removed or canceled it.
     let Some(upload) = of_id(id).filter(|upload| upload.state == UploadState::Embedding) else {
         return;
@@ -55,7 +55,7 @@ async fn embed_one(all: Contexts, id: u32, max_length: Option<u64>) {
 }
 
 /// Returns the largest copy of a picture that fits into a request and is not larger than the user has chosen for the model.
-async fn copy_of(picture: &Blob, model: &ModelId, max_length: Option<u64>) -> Option<Uploaded> {
+async fn copy_of(picture: &Blob, model: &ModelId, max_length: u64) -> Option<Uploaded> {
     let side = untrack(|| copy_side(model));
     let decoded = DecodedPicture::new(picture).await.ok()?;
     for size in embedding::sizes(decoded.size(), side) {

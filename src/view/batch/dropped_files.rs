@@ -17,7 +17,7 @@ use crate::browser::chosen::{self, ChosenFile};
 use crate::reactive::boxed::{dynamic, handler, memo, text, when};
 use crate::state::contexts::{Contexts, contexts};
 use crate::state::tables::files;
-use crate::state::uploads;
+use crate::state::uploads::{self, Upload};
 use crate::view::form::copy_side;
 use crate::view::parts::focus;
 use crate::view::parts::glyph::Glyph;
@@ -371,30 +371,39 @@ pub fn note(composer: Composer) -> AnyView {
 
 /// The offer to put the pictures of the rows into the requests, because the service accepts no uploads.
 fn embed_offer(composer: Composer, all: Contexts) -> AnyView {
+    // The uploads with the maximum lengths of their copies, and the number of pictures in a row.
     let pictures = memo(move || {
         let schema = composer.schema();
-        let files = composer.table.read().file_references();
-        let uploads = uploads::of_table(&schema.model).into_iter();
-        let pictures = uploads.filter_map(|upload| {
+        let mut uploads = uploads::of_table(&schema.model);
+        uploads.retain(Upload::offers_copy);
+        if uploads.is_empty() {
+            return (Vec::new(), 1);
+        }
+        let table = composer.table.read();
+        let (files, per_row) = (table.file_references(), table.pictures_per_row());
+        let pictures = uploads.into_iter().filter_map(|upload| {
             let (parameter, _) = schema.parameter(&upload.key.parameter)?;
-            let max_length = embedding::length_in_batch(parameter.max_length());
-            let is_offered = upload.offers_copy()
-                && embedding::has_space(Some(max_length))
+            let max_length = embedding::length_in_batch(parameter.max_length(), per_row);
+            let is_offered = embedding::has_space(Some(max_length))
                 && files
                     .iter()
                     .any(|file| Some(&file.key) == upload.key.row.as_ref());
-            is_offered.then_some((upload.id, Some(max_length)))
+            is_offered.then_some((upload.id, max_length))
         });
-        pictures.collect::<Vec<_>>()
+        (pictures.collect(), per_row)
     });
     let embed = move |_: leptos::ev::MouseEvent| {
-        uploads::embed_all(all, pictures.get_untracked());
+        uploads::embed_all(all, pictures.get_untracked().0);
         focus::when_lost(focus_on_items);
     };
-    let is_offered = when(move || !pictures.read().is_empty());
+    let is_offered = when(move || !pictures.read().0.is_empty());
+    let offer = text(move || {
+        let pictures = pictures.read();
+        embedding::batch_offer(pictures.0.len(), pictures.1)
+    });
     view! {
         <div class="note" role="status" hidden=when(move || !is_offered.get())>
-            <p prop:textContent=text(move || embedding::batch_offer(pictures.read().len()))></p>
+            <p prop:textContent=offer></p>
             {copy_side::view(&composer.schema().model, is_offered)}
             <button class="button" type="button" on:click=handler(embed)>
                 {embedding::BATCH_LABEL}

@@ -1,11 +1,15 @@
-//! The choice of the longest side of copies that are put into requests. It is remembered for each model.
+//! The size of copies that are put into requests: the choice of the longest side, which is remembered for each model, and the
+//! space in the request.
 
 use atelier_contract::ModelId;
-use atelier_studio::form::upload::embedding::{ANY_SIDE, SIDE_LABEL, SIDES, parse_side};
+use atelier_studio::form::upload::embedding::{
+    ANY_SIDE, SIDE_LABEL, SIDES, length_in_form, parse_side,
+};
 use leptos::prelude::*;
 
 use crate::reactive::boxed::{handler, memo, when};
 use crate::state::uploads;
+use crate::view::form::field::Field;
 
 /// The choice, where copies are offered.
 pub fn view(model: &ModelId, is_shown: Signal<bool>) -> AnyView {
@@ -37,4 +41,11 @@ pub fn view(model: &ModelId, is_shown: Signal<bool>) -> AnyView {
         </label>
     }
     .into_any()
+}
+
+/// Returns the maximum length of the copy for a field, as a data URI. The items of a list have no limit of their own.
+pub fn max_length(field: &Field, is_list: bool) -> u64 {
+    let parameter = &field.parameter;
+    let max_length = parameter.max_length().filter(|_| !is_list);
+    length_in_form(&field.draft_now(), &parameter.name, max_length, is_list)
 }

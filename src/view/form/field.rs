@@ -78,6 +78,11 @@ impl Field {
         self.entry.try_get_untracked().flatten()
     }
 
+    /// Returns the values of the whole form; not tracked, and empty once the form is disposed.
+    pub fn draft_now(&self) -> Draft {
+        self.draft.try_get_untracked().unwrap_or_default()
+    }
+
     /// Whether the form of the field was removed from the page.
     pub fn is_disposed(&self) -> bool {
         self.entry.is_disposed()

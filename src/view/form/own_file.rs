@@ -275,7 +275,7 @@ fn failure(shown: Memo<Option<Upload>>, of: &MediaField) -> AnyView {
             let press = move |_: leptos::ev::MouseEvent| {
                 match offer {
                     Offer::Retry => uploads::retry(all, id),
-                    Offer::Embed => uploads::embed(all, id, max_length),
+                    Offer::Embed => uploads::embed(all, id, copy_side::max_length(&field, false)),
                 }
                 keep_focus(&field);
             };

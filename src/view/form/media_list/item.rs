@@ -291,6 +291,7 @@ fn progress(
 /// The message of an upload that has failed or was canceled, with a button for what the user can do about it.
 fn failure(list: &ListField, upload: Memo<Option<Upload>>, element: String) -> AnyView {
     let all = list.of.all;
+    let field = list.of.field.clone();
     let message = text(move || match &*upload.read() {
         Some(Upload {
             state: UploadState::Failed { message, .. },
@@ -316,10 +317,11 @@ fn failure(list: &ListField, upload: Memo<Option<Upload>>, element: String) -> A
             return ().into_any();
         };
         let tool = format!("#{element} button:not([hidden], .concealed)");
+        let field = field.clone();
         let press = move |_: MouseEvent| {
             match can_retry {
                 true => uploads::retry(all, id),
-                false => uploads::embed(all, id, None),
+                false => uploads::embed(all, id, copy_side::max_length(&field, true)),
             }
             let tool = tool.clone();
             focus::when_lost(move || {

@@ -154,6 +154,11 @@ fn references<'a>(drafts: impl Iterator<Item = &'a Draft>) -> Vec<FileReference>
     files.filter(|file| keys.insert(file.key.clone())).collect()
 }
 
+/// Returns the number of files and data URIs in a cell.
+fn pictures_in(entry: &Entry) -> usize {
+    references_of(entry).len() + entry.to_text().matches("data:image/").count()
+}
+
 fn has_files(row: &Row) -> bool {
     let mut entries = row.draft.iter();
     entries.any(|(_, entry)| !references_of(entry).is_empty())
@@ -183,7 +188,17 @@ impl Table {
         references(rows.map(|row| &row.draft))
     }
 
-    /// Returns these references, and those in removed rows that can be restored, each once. Their uploads must not end.
+    /// Returns the maximum number of pictures that a row not sent yet has in its input: files, and data URIs.
+    pub fn pictures_per_row(&self) -> usize {
+        let rows = self.rows.iter().filter(|row| row.sent.is_none());
+        let pictures = rows.map(|row| {
+            let entries = row.draft.iter();
+            entries.map(|(_, entry)| pictures_in(entry)).sum()
+        });
+        pictures.max().unwrap_or_default()
+    }
+
+    /// Returns the references of [`Self::file_references`], and those in removed rows that can be restored, each once. Their uploads must not end.
     pub fn needed_files(&self) -> Vec<FileReference> {
         let rows = self.rows.iter().chain(self.removed_rows());
         let rows = rows.filter(|row| row.sent.is_none());

@@ -1,11 +1,16 @@
 //! Pictures inside the request, as data URIs, for services without uploads: their sizes and texts.
 
+use atelier_contract::Draft;
+
 use crate::output::output_cache::size;
 
 /// The maximum length of a data URI. The local service accepts requests of 1 MiB.
 const MAX_LENGTH: u64 = 700_000;
 
-/// The maximum length of the data URI in an item of a batch. A call has ten items.
+/// The maximum length of all values of a request together.
+const MAX_TOTAL_LENGTH: u64 = 1_000_000;
+
+/// The maximum length of all data URIs in an item of a batch. A call has ten items.
 const MAX_ITEM_LENGTH: u64 = 70_000;
 
 /// The length of a text that has space for a recognizable picture.
@@ -29,21 +34,38 @@ pub const LABEL: &str = "Put a smaller copy into the request";
 /// The text of the button for the pictures of a batch.
 pub const BATCH_LABEL: &str = "Put smaller copies into the requests";
 
-/// Returns the offer to put this many pictures of a batch into the requests.
-pub fn batch_offer(count: usize) -> String {
+/// Returns the offer to put this many pictures of a batch into the requests. `per_item`: the pictures in one item.
+pub fn batch_offer(count: usize, per_item: usize) -> String {
     let pictures = match count {
         1 => "a copy of the picture".to_owned(),
         count => format!("copies of the {count} pictures"),
     };
-    let most = size(MAX_ITEM_LENGTH / 4 * 3);
+    let most = size(length_in_batch(None, per_item) / 4 * 3);
     format!(
         "This service takes addresses only. The requests can have {pictures} instead, with at most {most} each."
     )
 }
 
-/// Returns the maximum length of a data URI in an item of a batch. `max_length`: that of the parameter.
-pub fn length_in_batch(max_length: Option<u64>) -> u64 {
-    max_length.map_or(MAX_ITEM_LENGTH, |length| length.min(MAX_ITEM_LENGTH))
+/// Returns the maximum length of a data URI in an item of a batch. `max_length`: that of the parameter; `per_item`: the number
+/// of pictures in one item.
+pub fn length_in_batch(max_length: Option<u64>, per_item: usize) -> u64 {
+    let length = MAX_ITEM_LENGTH / u64::try_from(per_item.max(1)).unwrap_or(u64::MAX);
+    max_length.map_or(length, |max_length| max_length.min(length))
+}
+
+/// Returns the maximum length of a data URI for a parameter, in a request with the other values of this draft. `max_length`:
+/// that of the parameter. The present value of the parameter counts only if it is a list, to which the data URI is added.
+pub fn length_in_form(
+    draft: &Draft,
+    parameter: &str,
+    max_length: Option<u64>,
+    is_list: bool,
+) -> u64 {
+    let entries = draft.iter();
+    let others = entries.filter(|(name, _)| is_list || *name != parameter);
+    let length: u64 = others.map(|(_, entry)| entry.to_text().len() as u64).sum();
+    let space = MAX_TOTAL_LENGTH.saturating_sub(length);
+    max_length.map_or(space, |max_length| max_length.min(space))
 }
 
 /// Whether a parameter with this maximum length has space for a picture as a data URI.
@@ -51,10 +73,10 @@ pub fn has_space(max_length: Option<u64>) -> bool {
     max_length.is_none_or(|length| length >= MIN_LENGTH)
 }
 
-/// Whether a file of this size fits into a request as a data URI, in a parameter with this maximum length.
-pub fn fits(bytes: u64, max_length: Option<u64>) -> bool {
+/// Whether a file of this size fits into a request as a data URI of at most this length.
+pub fn fits(bytes: u64, max_length: u64) -> bool {
     const PREFIX: u64 = "data:image/jpeg;base64,".len() as u64;
-    bytes.div_ceil(3) * 4 + PREFIX <= MAX_LENGTH.min(max_length.unwrap_or(MAX_LENGTH))
+    bytes.div_ceil(3) * 4 + PREFIX <= MAX_LENGTH.min(max_length)
 }
 
 /// Reads a chosen longest side, in pixels; `None` if it is not one of [`SIDES`].
@@ -88,6 +110,8 @@ pub fn failure(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use atelier_contract::Entry;
+
     use super::*;
 
     #[test]
@@ -128,18 +152,50 @@ mod tests {
     /// Guards against a call with ten pictures that the service refuses as too large.
     #[test]
     fn ten_pictures_fit_into_a_call() {
-        assert!(10 * length_in_batch(None) <= MAX_LENGTH);
-        assert_eq!(length_in_batch(Some(20_000)), 20_000);
-        assert!(has_space(Some(length_in_batch(None))));
+        assert!(10 * length_in_batch(None, 1) <= MAX_LENGTH);
+        assert_eq!(length_in_batch(Some(20_000), 1), 20_000);
+        assert!(has_space(Some(length_in_batch(None, 1))));
         let offer = "This service takes addresses only. The requests can have copies of the 2 pictures instead, with at most 52.5 kB each.";
-        assert_eq!(batch_offer(2), offer);
+        assert_eq!(batch_offer(2, 1), offer);
+    }
+
+    /// Guards against items with several pictures that together are too large for a call.
+    #[test]
+    fn the_pictures_of_an_item_share_its_space() {
+        for per_item in 1..20 {
+            let length = length_in_batch(None, per_item);
+            assert!(length * per_item as u64 * 10 <= MAX_LENGTH);
+        }
+        assert_eq!(length_in_batch(Some(50_000), 2), 35_000);
+        assert!(batch_offer(4, 2).ends_with("with at most 26.3 kB each."));
+    }
+
+    /// Guards against two copies that each fit into a request, but not together: the service refuses it with 413.
+    #[test]
+    fn several_pictures_fit_into_a_request() {
+        let mut draft = Draft::default();
+        let mut lengths = Vec::new();
+        for parameter in ["first", "second", "third"] {
+            let length = length_in_form(&draft, parameter, None, false).min(MAX_LENGTH);
+            draft.set(parameter, Entry::Text("x".repeat(length as usize)));
+            lengths.push(length);
+        }
+        assert_eq!(lengths, [700_000, 300_000, 0]);
+        assert!(!fits(1, 0));
+        // The copy replaces the value of its parameter, but is added to a list.
+        assert_eq!(length_in_form(&draft, "second", None, false), 300_000);
+        assert_eq!(length_in_form(&draft, "second", None, true), 0);
+        assert_eq!(
+            length_in_form(&draft, "second", Some(20_000), false),
+            20_000
+        );
     }
 
     #[test]
     fn the_length_of_the_text_counts() {
-        assert!(fits(0, None) && fits(524_000, None));
-        assert!(!fits(525_000, None) && !fits(525_000, Some(u64::MAX)));
-        assert!(fits(14_000, Some(20_000)) && !fits(15_000, Some(20_000)));
+        assert!(fits(0, MAX_LENGTH) && fits(524_000, MAX_LENGTH));
+        assert!(!fits(525_000, MAX_LENGTH) && !fits(525_000, u64::MAX));
+        assert!(fits(14_000, 20_000) && !fits(15_000, 20_000));
         assert!(has_space(None) && has_space(Some(10_000)));
         // The built-in models accept only addresses.
         assert!(!has_space(Some(2_000)));

@@ -479,3 +479,22 @@ fn restored_rows_have_their_files() {
     table.remove(table.rows()[0].id);
     assert!(table.needed_files().is_empty());
 }
+
+#[test]
+fn the_pictures_of_each_row_are_counted() {
+    let schema = schema();
+    let mut table = Table::default();
+    assert_eq!(table.pictures_per_row(), 0);
+    table.append(vec![prompt(), prompt()], &schema).unwrap();
+    assert_eq!(table.pictures_per_row(), 0);
+    let mut draft = named("data:image/png;base64,AAAA");
+    draft.set("mask_url", file("m.png", "1").entry());
+    draft.set(
+        "style_image",
+        Entry::Text("https://a.example/owl.png".into()),
+    );
+    table
+        .append(vec![draft, named("data:image/png;base64,")], &schema)
+        .unwrap();
+    assert_eq!(table.pictures_per_row(), 2);
+}
