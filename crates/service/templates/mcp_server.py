@@ -38,7 +38,8 @@ sent within the request.
 
 A generation takes seconds to minutes; many clients wait for one minute. A client that asks for
 progress receives it once a second, with the task's id. Other clients receive the id before that
-minute has passed, and fetch the result with the tool "fetch_result".
+minute has passed, and fetch the result with the tool "fetch_result". The tool "cancel_task" cancels a
+task, if the service can do that.
 
 What costs money: a task continues after its client has timed out. An equal call does not start a
 second task while the first one runs, or if the first response may not have arrived: it returns the
@@ -162,22 +163,41 @@ def run_of(name, inputs):
     return _join(json.dumps([name, inputs], sort_keys=True), name, work)
 
 
-def run_of_task(arguments):
-    """Returns the run that fetches the result of a task. It starts no task."""
+def task_of(tool_name, arguments):
+    """Returns the id in a call of FETCH or CANCEL, and the name of the tool that has started the task."""
     unknown = sorted(set(arguments) - {"task_id", "tool"})
     if unknown:
-        raise InvalidInput(["%s is no argument of %s" % (word, FETCH) for word in unknown])
+        raise InvalidInput(["%s is no argument of %s" % (word, tool_name) for word in unknown])
     task_id = str(arguments.get("task_id") or "").strip()
     if not task_id:
         raise InvalidInput(["task_id is required"])
-    for run in _runs.values():
-        if run.task_id == task_id and run.answers_again() and not run.is_late():
-            return run
     names = [run.name for run in _runs.values() if run.task_id == task_id]
     name = arguments.get("tool") or (names or list(MODELS))[0]
     if name not in MODELS or not (names or arguments.get("tool") or len(MODELS) == 1):
         raise InvalidInput(["tool must be the name of the tool that has started the task"])
+    return task_id, name
+
+
+def run_of_task(arguments):
+    """Returns the run that fetches the result of a task. It starts no task."""
+    task_id, name = task_of(FETCH, arguments)
+    for run in _runs.values():
+        if run.task_id == task_id and run.answers_again() and not run.is_late():
+            return run
     return _join(task_id, name, _finish(name, task_id))[0]
+
+
+async def cancel(arguments):
+    """Cancels a task. An equal call then starts another one."""
+    task_id, name = task_of(CANCEL, arguments)
+    is_canceled = await asyncio.to_thread(lambda: Service(model=MODELS[name]).cancel(task_id))
+    result = {"task_id": task_id, "canceled": is_canceled}
+    if is_canceled:
+        for key in [key for key, run in _runs.items() if run.task_id == task_id]:
+            del _runs[key]
+    else:
+        result["note"] = "The task has ended, or the service can't cancel it: call %s." % FETCH
+    return answer(json.dumps(result), structured_content=result)
 
 
 def _finish(name, task_id):
@@ -205,12 +225,15 @@ def _join(key, name, work):
 # The server.
 # ---------------------------------------------------------------------------
 
-# The name of the tool that fetches a result, which is the name of no model.
-FETCH = next(
-    name
-    for name in ["fetch_result"] + ["fetch_result_%d" % n for n in range(2, len(MODELS) + 3)]
-    if name not in MODELS
-)
+
+def unused(name):
+    """Returns the name, with a number if a model has it."""
+    numbered = ["%s_%d" % (name, number) for number in range(2, len(MODELS) + 3)]
+    return next(candidate for candidate in [name] + numbered if candidate not in MODELS)
+
+
+# The tools that fetch a result and cancel a task.
+FETCH, CANCEL = unused("fetch_result"), unused("cancel_task")
 
 OUTPUT = {
     "type": "object",
@@ -233,7 +256,7 @@ OUTPUT = {
 
 
 async def list_tools(context, request):
-    return types.ListToolsResult(tools=[tool(name) for name in MODELS] + [fetch_tool()])
+    return types.ListToolsResult(tools=[tool(name) for name in MODELS] + [fetch_tool(), cancel_tool()])
 
 
 def tool(name):
@@ -264,7 +287,8 @@ def files_note(model):
     return " A file is given as its address, as a data: URI with base64%s." % paths
 
 
-def fetch_tool():
+def task_schema():
+    """Returns the schema of the arguments that name a task."""
     properties = {
         "task_id": {"type": "string", "description": "The id of a task that was started."},
         "tool": {
@@ -273,17 +297,21 @@ def fetch_tool():
             "description": "The name of the tool that has started it.",
         },
     }
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": ["task_id"],
+        "additionalProperties": False,
+    }
+
+
+def fetch_tool():
     return types.Tool(
         name=FETCH,
         title="Fetch a result",
         description="Waits for a task that was started, and returns the URLs of its results. "
         "It starts no task and costs nothing.",
-        input_schema={
-            "type": "object",
-            "properties": properties,
-            "required": ["task_id"],
-            "additionalProperties": False,
-        },
+        input_schema=task_schema(),
         output_schema=OUTPUT,
         annotations=types.ToolAnnotations(
             read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=True
@@ -291,14 +319,34 @@ def fetch_tool():
     )
 
 
+def cancel_tool():
+    properties = {
+        "task_id": {"type": "string"},
+        "canceled": {"type": "boolean", "description": "Whether the task is canceled."},
+        "note": {"type": "string"},
+    }
+    return types.Tool(
+        name=CANCEL,
+        title="Cancel a task",
+        description="Cancels a task that waits or runs. A task that has ended stays as it is.",
+        input_schema=task_schema(),
+        output_schema={"type": "object", "properties": properties, "required": ["task_id", "canceled"]},
+        annotations=types.ToolAnnotations(
+            read_only_hint=False, destructive_hint=True, idempotent_hint=True, open_world_hint=True
+        ),
+    )
+
+
 async def call_tool(context, request):
-    if request.name not in MODELS and request.name != FETCH:
+    if request.name not in MODELS and request.name not in (FETCH, CANCEL):
         raise MCPError(types.INVALID_PARAMS, "There is no tool %s." % request.name)
     began = time.monotonic()
     # Reports progress before anything is sent, because a fast response might come before the first report.
     await context.session.report_progress(0, None, "sending, 0 s")
     run = None
     try:
+        if request.name == CANCEL:
+            return await cancel(request.arguments or {})
         if request.name == FETCH:
             run, is_joined = run_of_task(request.arguments or {}), False
         else:

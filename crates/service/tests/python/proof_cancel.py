@@ -1,10 +1,12 @@
 """Checks that the files cancel tasks at the service, whose only worker needs minutes for each."""
 
 import asyncio
+import os
 import sys
 import threading
 import time
 
+import mcp
 import requests
 
 import support
@@ -87,6 +89,28 @@ async def leave():
 
 asyncio.run(leave())
 await_that("the task is canceled", lambda: is_canceled(started[2]))
+
+# The tool of the MCP file. The same call then starts a new task.
+async def cancel_by_tool():
+    path = support.download(base_url, "mcp", "image/strata")
+    environment = dict(os.environ, SERVICE_WAIT="1")
+    server = mcp.StdioServerParameters(command=sys.executable, args=[path], env=environment)
+    tasks = []
+    async with mcp.Client(server) as client:
+        for _ in range(2):
+            task_id = None
+            while task_id is None:
+                result = await client.call_tool("image_strata", {"prompt": "e", "seed": 1})
+                task_id = result.structured_content.get("task_id")
+            for _ in range(2):
+                result = await client.call_tool("cancel_task", {"task_id": task_id})
+                assert result.structured_content == {"task_id": task_id, "canceled": True}, result
+            assert is_canceled(task_id)
+            tasks.append(task_id)
+    assert tasks[0] != tasks[1], tasks
+
+
+asyncio.run(cancel_by_tool())
 
 # ComfyUI's Cancel. Another run of the same inputs starts a new task.
 comfy = support.Comfy()

@@ -32,8 +32,9 @@ async def proof(target, expected):
 
     async with mcp.Client(target) as client:
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
-        assert list(tools) == expected + ["fetch_result"], list(tools)
+        assert list(tools) == expected + ["fetch_result", "cancel_task"], list(tools)
         assert tools["fetch_result"].annotations.read_only_hint is True
+        assert tools["cancel_task"].annotations.destructive_hint is True
         for model in models:
             name = "%s_%s" % (model["category"], model["subcategory"])
             if name not in tools:
@@ -69,6 +70,10 @@ async def proof(target, expected):
         # Fetched by its id.
         again = await client.call_tool("fetch_result", {"task_id": task_id, "tool": "image_tessera"})
         assert again.structured_content == result.structured_content
+        # A task that has ended stays as it is.
+        kept = await client.call_tool("cancel_task", {"task_id": task_id, "tool": "image_tessera"})
+        assert kept.structured_content["canceled"] is False, kept
+        jsonschema.validate(kept.structured_content, tools["cancel_task"].output_schema)
         assert requests.get(urls[0], timeout=30).content.startswith(b"\x89PNG")
         assert any(message.startswith("sending") for message in told), told
 
@@ -81,8 +86,9 @@ async def proof(target, expected):
         for inputs, words in [({}, "task_id is required"), ({"task_id": "x", "uid": "y"}, "uid"),
                               ({"task_id": "x", "tool": "nonsense"}, "tool must be"),
                               ({"task_id": "nonsense", "tool": "image_tessera"}, "refused")]:
-            result = await client.call_tool("fetch_result", inputs)
-            assert result.is_error and words in result.content[0].text, (inputs, result)
+            for tool in ("fetch_result", "cancel_task"):
+                result = await client.call_tool(tool, inputs)
+                assert result.is_error and words in result.content[0].text, (tool, inputs, result)
         try:
             await client.call_tool("nonsense", {})
             raise AssertionError("there is no such tool")
