@@ -633,7 +633,7 @@ fn without_hosts_the_fields_are_unknown_parameters() {
     assert_eq!(refusal("webhook_events", json!("a")), unknown);
     assert_eq!(server.get("/api/models").json().get("webhooks"), None);
     let document = server.get("/api/openapi.json").text();
-    assert!(!document.contains("webhook_events"));
+    assert!(!document.contains("webhook_events") && !document.contains("webhook-signature"));
 }
 
 #[test]
@@ -648,4 +648,6 @@ fn the_openapi_document_describes_the_fields() {
         input["webhook_events"]["$ref"],
         "#/components/schemas/WebhookEvents"
     );
+    let sent = &document["webhooks"]["task"]["post"];
+    assert_eq!(sent["parameters"][2]["name"], "webhook-signature");
 }

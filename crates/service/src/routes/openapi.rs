@@ -31,8 +31,11 @@ pub async fn document(
 ) -> Result<Json<Value>, Failure> {
     let mut document: Value = template().map_err(Failure::internal)?;
     document["servers"] = json!([{"url": app.access.origin(&headers).as_str()}]);
+    let has_webhooks = app.webhooks.is_some();
+    if !has_webhooks && let Some(document) = document.as_object_mut() {
+        document.remove("webhooks");
+    }
     if let Some(input) = document.pointer_mut(INPUT) {
-        let has_webhooks = app.webhooks.is_some();
         let schemas = app.models.iter();
         let schemas: Vec<Value> = schemas
             .map(|model| request(&model.schema(), has_webhooks))
