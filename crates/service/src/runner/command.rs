@@ -15,6 +15,7 @@ use atelier_contract::Parameters;
 use serde_json::Value;
 
 use super::file::{self, MAX_FILE_BYTES};
+use super::lines::{Line, Output};
 use super::{Run, Runner, Stopped};
 use crate::model::Ended;
 use crate::outputs::Artifact;
@@ -34,9 +35,6 @@ const GRACE: Duration = Duration::from_secs(5);
 
 /// The number of last lines of standard error that an error message contains.
 const MAX_LAST_LINES: usize = 5;
-
-/// The maximum length of a line, in bytes.
-const MAX_LINE: usize = 2000;
 
 /// The number of buffered lines; a program that writes faster blocks.
 const BUFFERED_LINES: usize = 1000;
@@ -252,14 +250,6 @@ fn signal_group(child: &mut Child, is_kill: bool) {
     }
 }
 
-/// Output of a program on standard error.
-#[derive(Debug, PartialEq, Eq)]
-enum Output {
-    Line(String),
-    /// The current state of a progress bar, which returns to the start of its line.
-    Bar(String),
-}
-
 /// Reads standard error on a separate thread.
 fn lines_of(mut stderr: impl Read + Send + 'static) -> Receiver<Output> {
     let (sender, lines) = sync_channel(BUFFERED_LINES);
@@ -283,51 +273,6 @@ fn lines_of(mut stderr: impl Read + Send + 'static) -> Receiver<Output> {
         let _ = line.end().map(|rest| sender.send(rest));
     });
     lines
-}
-
-/// An incomplete line.
-#[derive(Default)]
-struct Line {
-    text: Vec<u8>,
-    /// The text of the line before the program returned to its start.
-    before: Vec<u8>,
-    is_bar: bool,
-}
-
-impl Line {
-    /// Adds a byte. Returns the line if it is complete or has the maximum length.
-    fn push(&mut self, byte: u8) -> Option<Output> {
-        match byte {
-            b'\n' => return self.end().or(Some(Output::Line(String::new()))),
-            b'\r' => {
-                if !self.text.is_empty() {
-                    self.before = std::mem::take(&mut self.text);
-                }
-                self.is_bar = true;
-            }
-            _ => self.text.push(byte),
-        }
-        (self.text.len() >= MAX_LINE).then(|| self.end()).flatten()
-    }
-
-    fn text(&self) -> Option<String> {
-        let shown = match self.text.trim_ascii() {
-            [] => &self.before,
-            _ => &self.text,
-        };
-        let text = String::from_utf8_lossy(shown).trim().to_owned();
-        (!text.is_empty()).then_some(text)
-    }
-
-    fn bar(&self) -> Option<Output> {
-        self.is_bar.then(|| self.text().map(Output::Bar)).flatten()
-    }
-
-    fn end(&mut self) -> Option<Output> {
-        let text = self.text();
-        *self = Self::default();
-        text.map(Output::Line)
-    }
 }
 
 /// Kills the selected processes of earlier attempts at the task. Only for Linux.

@@ -20,6 +20,7 @@ pub mod file;
 pub mod form;
 pub mod guard;
 pub mod http;
+pub mod lines;
 pub mod openai;
 pub mod pictures;
 pub mod run;
