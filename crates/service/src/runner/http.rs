@@ -144,16 +144,30 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// [`CallError::Refused`] if the address, or one that it redirects to, may not be fetched;
-    /// [`CallError::NotSent`] if the request is malformed or no server could be reached; [`CallError::Broken`]
-    /// if it may have arrived, but no complete reply was received within `time`. A reply with an error status is not an
-    /// error.
+    /// As for [`Self::open`], also if no complete reply was received within `time`.
     pub fn send(
         &self,
         request: Builder,
         body: impl AsSendBody,
         time: Duration,
     ) -> Result<Reply, CallError> {
+        read(self.open(request, body, time)?)
+    }
+
+    /// Sends a body unchanged. Returns the response as soon as its headers have arrived.
+    ///
+    /// # Errors
+    ///
+    /// [`CallError::Refused`] if the address, or one that it redirects to, may not be fetched;
+    /// [`CallError::NotSent`] if the request is malformed or no server could be reached; [`CallError::Broken`]
+    /// if it may have arrived, but no response was received within `time`, which also limits reading its body. A
+    /// response with an error status is not an error.
+    pub fn open(
+        &self,
+        request: Builder,
+        body: impl AsSendBody,
+        time: Duration,
+    ) -> Result<Response<Body>, CallError> {
         let mut request = request
             .body(body)
             .map_err(|error| CallError::NotSent(error.to_string()))?;
@@ -173,7 +187,7 @@ impl Client {
             .timeout_global(Some(time))
             .max_redirects(redirects)
             .build();
-        read(self.agent.run(request).map_err(call_error)?)
+        self.agent.run(request).map_err(call_error)
     }
 }
 
@@ -183,7 +197,12 @@ fn with_headers(request: Builder, headers: &[(&str, &str)]) -> Builder {
     })
 }
 
-fn read(mut response: Response<Body>) -> Result<Reply, CallError> {
+/// Reads the whole body of a response.
+///
+/// # Errors
+///
+/// [`CallError::Broken`] if the body is incomplete, or larger than [`MAX_FILE_BYTES`].
+pub fn read(mut response: Response<Body>) -> Result<Reply, CallError> {
     let content_type = header(response.headers(), "content-type");
     let content_type = content_type.unwrap_or_default().to_owned();
     let retry_after = requested_wait(response.headers());
@@ -197,7 +216,8 @@ fn read(mut response: Response<Body>) -> Result<Reply, CallError> {
     })
 }
 
-fn header<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
+/// Returns a header if it is text.
+pub fn header<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
     headers.get(name)?.to_str().ok()
 }
 
@@ -219,7 +239,8 @@ fn parse_retry_after(value: &str, now: SystemTime) -> Option<Duration> {
     Some(date.duration_since(now).unwrap_or_default())
 }
 
-fn call_error(error: ureq::Error) -> CallError {
+/// Returns why a call, or reading its response, failed.
+pub fn call_error(error: ureq::Error) -> CallError {
     use ureq::{Error, Timeout};
     let error = match error {
         Error::Other(other) => match other.downcast_ref() {

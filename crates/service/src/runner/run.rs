@@ -114,10 +114,25 @@ impl Run<'_> {
         &self,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, Ended> {
+        self.wait_for_and(work, || {})
+    }
+
+    /// Like [`Self::wait_for`]. Also calls `meanwhile` at least every 100 ms.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Self::wait_for`].
+    pub fn wait_for_and<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+        meanwhile: impl Fn(),
+    ) -> Result<T, Ended> {
         let (done, waiting) = std::sync::mpsc::channel();
         std::thread::spawn(move || done.send(work()));
         loop {
-            match waiting.recv_timeout(Duration::from_millis(100)) {
+            let received = waiting.recv_timeout(Duration::from_millis(100));
+            meanwhile();
+            match received {
                 Ok(result) => return Ok(result),
                 Err(std::sync::mpsc::RecvTimeoutError::Timeout) => self.pause(Duration::ZERO)?,
                 Err(std::sync::mpsc::RecvTimeoutError::Disconnected) => {
