@@ -2,6 +2,8 @@
 
 #[path = "containers/document.rs"]
 mod document;
+#[path = "containers/streams.rs"]
+mod streams;
 mod support;
 
 use std::path::Path;

@@ -144,7 +144,7 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// As for [`Self::open`], also if no complete reply was received within `time`.
+    /// As for [`Self::open`]; also [`CallError::Broken`] if no complete reply was received within `time`.
     pub fn send(
         &self,
         request: Builder,

@@ -55,8 +55,26 @@ impl From<Response> for Reply {
 /// An open connection of a client, and its request.
 pub type Connection = (Request, WebSocket<TcpStream>);
 
-/// What a server does with a websocket that a client has opened.
-type OnWebSocket = dyn Fn(Connection) + Send + Sync;
+/// What a server does with a connection that stays open.
+enum Open {
+    WebSocket(Box<dyn Fn(Connection) + Send + Sync>),
+    Events(Box<dyn Fn(Request, Events) + Send + Sync>),
+}
+
+/// An open stream of server-sent events. Dropping it breaks the connection.
+pub struct Events(TcpStream);
+
+impl Events {
+    /// Sends a text in a chunk of its own.
+    pub fn send(&mut self, text: &str) {
+        // The client may have disconnected.
+        let _ = write!(self.0, "{:x}\r\n{text}\r\n", text.len());
+    }
+
+    pub fn send_event(&mut self, name: &str, data: Value) {
+        self.send(&format!("event: {name}\ndata: {data}\n\n"));
+    }
+}
 
 /// A server that runs until the test ends.
 pub struct SmallServer {
@@ -80,7 +98,17 @@ impl SmallServer {
     ) -> Self {
         let answer = move |request: &Request| answer(request).into();
         let address = "127.0.0.1:0".parse().unwrap();
-        Self::serve_at(address, answer, Some(Arc::new(open)))
+        Self::serve_at(address, answer, Some(Open::WebSocket(Box::new(open))))
+    }
+
+    /// Starts a server that also opens streams of events for clients that accept them.
+    pub fn start_with_events(
+        answer: impl Fn(&Request) -> Response + Send + Sync + 'static,
+        open: impl Fn(Request, Events) + Send + Sync + 'static,
+    ) -> Self {
+        let answer = move |request: &Request| answer(request).into();
+        let address = "127.0.0.1:0".parse().unwrap();
+        Self::serve_at(address, answer, Some(Open::Events(Box::new(open))))
     }
 
     pub fn start_at(
@@ -93,7 +121,7 @@ impl SmallServer {
     fn serve_at(
         address: SocketAddr,
         answer: impl Fn(&Request) -> Reply + Send + Sync + 'static,
-        open: Option<Arc<OnWebSocket>>,
+        open: Option<Open>,
     ) -> Self {
         let listener = TcpListener::bind(address).unwrap();
         let server = Self {
@@ -101,10 +129,13 @@ impl SmallServer {
             requests: Arc::default(),
         };
         let (requests, answer) = (server.requests.clone(), Arc::new(answer));
+        let open = Arc::new(open);
         std::thread::spawn(move || {
             for stream in listener.incoming().map_while(Result::ok) {
                 let (requests, answer, open) = (requests.clone(), answer.clone(), open.clone());
-                std::thread::spawn(move || serve(stream, &requests, &*answer, open.as_deref()));
+                std::thread::spawn(move || {
+                    serve(stream, &requests, &*answer, open.as_ref().as_ref())
+                });
             }
         });
         server
@@ -132,11 +163,11 @@ fn serve(
     mut stream: TcpStream,
     requests: &Mutex<Vec<Request>>,
     answer: &dyn Fn(&Request) -> Reply,
-    open: Option<&OnWebSocket>,
+    open: Option<&Open>,
 ) {
     let Some(request) = read(&stream) else { return };
     requests.lock().unwrap().push(request.clone());
-    if let Some(open) = open
+    if let Some(Open::WebSocket(open)) = open
         && request.header("upgrade") == "websocket"
     {
         let key = derive_accept_key(request.header("sec-websocket-key").as_bytes());
@@ -149,6 +180,13 @@ fn serve(
             WebSocket::from_raw_socket(stream, Role::Server, None),
         ));
         return;
+    }
+    if let Some(Open::Events(open)) = open
+        && request.header("accept") == "text/event-stream"
+    {
+        let head = "HTTP/1.1 200 x\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
+        stream.write_all(head.as_bytes()).unwrap();
+        return open(request, Events(stream));
     }
     let reply = answer(&request);
     let Some((status, content_type, body)) = reply.response else {

@@ -3,11 +3,12 @@
 //! A task is `PUT /predictions/{id}` with its own id, and the response comes on the same connection, because only such
 //! a response contains files in all versions. In both tested versions (0.16 and coglet 0.23), another `PUT` for a
 //! prediction that has just ended runs it again, and there is no `GET`, so polling for progress would risk a second
-//! run.
+//! run. If the model is declared as `streaming`, the response is a stream of events, which contains its log.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use atelier_contract::Parameters;
@@ -23,10 +24,12 @@ use crate::outputs::Artifact;
 
 mod output;
 mod schema;
+mod stream;
 
 use output::{Shape, shape_of, take_files, without_nulls};
 use schema::Inputs;
 pub use schema::inputs_of;
+use stream::{Progress, is_streaming};
 
 /// The timeout of a check.
 const SHORT: Duration = Duration::from_secs(5);
@@ -44,6 +47,8 @@ pub struct Container {
     /// The latest known document. It is also used while the container is unavailable.
     known: Mutex<Option<Interface>>,
     cache: PathBuf,
+    /// Whether the container has failed to stream a prediction. Later ones run without a stream.
+    has_refused_stream: AtomicBool,
     /// The number of broken connections of each task.
     lost_connections: Mutex<HashMap<String, u32>>,
 }
@@ -53,6 +58,7 @@ pub struct Container {
 struct Interface {
     inputs: Inputs,
     output: Shape,
+    is_streaming: bool,
 }
 
 impl Interface {
@@ -60,6 +66,7 @@ impl Interface {
         Some(Self {
             inputs: inputs_of(document)?,
             output: shape_of(document),
+            is_streaming: is_streaming(document),
         })
     }
 
@@ -101,6 +108,7 @@ impl Container {
             address,
             known: Mutex::new(known),
             cache,
+            has_refused_stream: AtomicBool::default(),
             lost_connections: Mutex::default(),
         }
     }
@@ -158,6 +166,13 @@ impl Container {
         Ended::Failed(format!(
             "The container broke off {MAX_LOST_CONNECTIONS} times over this task: {why}."
         ))
+    }
+
+    /// Returns whether to ask for a stream of events.
+    fn is_streaming(&self) -> bool {
+        let known = self.lock();
+        let is_declared = known.as_ref().is_some_and(|known| known.is_streaming);
+        is_declared && !self.has_refused_stream.load(Ordering::Relaxed)
     }
 
     fn cancel(&self, run: &Run<'_>) {
@@ -227,7 +242,14 @@ impl Runner for Container {
             let (client, url, body) = (self.client.clone(), url.clone(), body.clone());
             // The run's time limit expires before this timeout, and then the prediction is cancelled.
             let time = run.time_left() + SHORT;
-            let answered = run.wait_for(move || client.json("PUT", &url, &[], &body, time));
+            let is_streaming = self.is_streaming();
+            let progress = Arc::new(Progress::default());
+            let received = progress.clone();
+            let send = move || match is_streaming {
+                true => stream::send(&client, &url, &body, time, &received),
+                false => client.json("PUT", &url, &[], &body, time),
+            };
+            let answered = run.wait_for_and(send, || progress.report(run));
             let answered = answered.inspect_err(|ended| {
                 if matches!(ended, Ended::Failed(_)) {
                     self.cancel(run);
@@ -248,6 +270,13 @@ impl Runner for Container {
                     self.cancel(run);
                     run.pause(ABANDONED)?;
                 }
+                406 if is_streaming => {
+                    let reason = (run.hide)(&reply.reason());
+                    tracing::warn!("task {}: runs without progress: {reason}", run.id);
+                    self.has_refused_stream.store(true, Ordering::Relaxed);
+                }
+                // The prediction of an earlier attempt has just ended.
+                404 if is_streaming => return Err(Ended::Retry(reply.reason())),
                 200 | 201 => return self.result(run, &reply.json()),
                 400 | 404 | 413 | 422 => {
                     let reason = reply.reason();
