@@ -17,7 +17,7 @@ use tempfile::TempDir;
 
 const MODEL: (&str, &str) = ("image", "cog");
 
-/// A running cog server with the small predictor in `cog/`.
+/// A running cog server with a small predictor.
 struct Cog {
     child: Child,
     url: String,
@@ -30,10 +30,26 @@ struct Installed {
     journal: PathBuf,
 }
 
+/// Returns the installed versions with the predictor in `cog/`.
 fn installed() -> Vec<Installed> {
+    installed_with("cog", |_| {})
+}
+
+/// Returns the installed versions with the streaming predictor in `cog/stream/`.
+fn installed_streaming() -> Vec<Installed> {
+    installed_with("cog/stream", |schema| {
+        // The command line of cog 0.23, which builds images, declares it.
+        schema["paths"]["/predictions"]["post"]["x-cog-streaming"] = true.into();
+    })
+}
+
+/// `declare` changes the printed schema, which newer versions read from a file.
+fn installed_with(predictor: &str, declare: impl Fn(&mut Value)) -> Vec<Installed> {
     let named =
         std::env::var("ATELIER_COG").expect("ATELIER_COG is not set; use ./dev test runners");
-    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cog");
+    let sources = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests")
+        .join(predictor);
     let all: Vec<PathBuf> = std::env::split_paths(&named)
         .map(|path| path.join("bin"))
         .collect();
@@ -47,6 +63,9 @@ fn installed() -> Vec<Installed> {
         printed.status.success().then_some(printed.stdout)
     });
     let schema = schema.expect("one version prints the schema");
+    let mut schema: Value = serde_json::from_slice(&schema).unwrap();
+    declare(&mut schema);
+    let schema = schema.to_string();
     all.into_iter()
         .map(|bin| {
             let folder = TempDir::new().unwrap();
@@ -262,5 +281,64 @@ fn runners_a_stopped_container_is_unavailable_until_it_restarts() {
         let _cog = version.start(address);
         assert_eq!(server.wait(&task)["status"], "completed");
         server.await_model(MODEL, is_available);
+    }
+}
+
+fn texts(server: &Server, urls: &[String]) -> Vec<String> {
+    urls.iter().map(|url| server.get(url).text()).collect()
+}
+
+#[test]
+#[ignore = "needs cog: ./dev test runners"]
+fn runners_a_streaming_model_reports_its_log_and_its_files_arrive() {
+    let mut streaming = 0;
+    for version in installed_streaming() {
+        let cog = version.start(unused_address());
+        let document = try_call("GET", &format!("{}/openapi.json", cog.url), &[], b"").unwrap();
+        let operation = &document.json()["paths"]["/predictions"]["post"];
+        let is_streaming = operation["x-cog-streaming"] == true;
+        let data = TempDir::new().unwrap();
+        let server = Server::start_with_models(data.path(), &models(&cog.url), &["--speed", "0"]);
+        let task = server.generate(MODEL, json!({"prompt": "a", "seconds": 1}));
+        if is_streaming {
+            streaming += 1;
+            let status = server.await_status(&task, |status| status["progress"] == 0.1);
+            assert!(status["message"].is_string(), "{status}");
+            let status = server.await_status(&task, |status| status["progress"] == 0.66);
+            assert_eq!(status["message"], "66%|##   | 2/3 [00:03<00:04,  2.66it/s]");
+        }
+        let urls = server.output_of(&task);
+        assert_eq!(texts(&server, &urls), ["a 0", "a 1", "a 2"]);
+        let failing = server.generate(MODEL, json!({"prompt": "b", "fail": true}));
+        let failed = server.wait(&failing)["error"].to_string();
+        assert!(failed.contains("the paint has run out"), "{failed}");
+        assert_eq!(version.prompts(), ["a", "b"]);
+
+        // More lines than the container holds for a slow client.
+        let urls = server.output(MODEL, json!({"prompt": "c", "lines": 20_000}));
+        assert_eq!(texts(&server, &urls), ["c 0", "c 1", "c 2"]);
+    }
+    assert_eq!(streaming, 1, "one version streams");
+}
+
+#[test]
+#[ignore = "needs cog: ./dev test runners"]
+fn runners_a_stream_is_canceled_and_resumed_after_a_kill() {
+    for version in installed_streaming() {
+        let cog = version.start(unused_address());
+        let data = TempDir::new().unwrap();
+        let mut server = Server::start_with_models(data.path(), &models(&cog.url), &[]);
+        let task = server.generate(MODEL, json!({"prompt": "long", "seconds": 3600}));
+        version.await_run(1);
+        let canceled = server.post("/v2/cancel", &task).json();
+        assert_eq!(canceled["data"]["canceled"], true, "{canceled}");
+        // The first prediction would take hours.
+        let task = server.generate(MODEL, json!({"prompt": "slow", "seconds": 1}));
+        version.await_run(2);
+        server.kill();
+        let server = Server::start_with_models(data.path(), &models(&cog.url), &[]);
+        let urls = server.output_of(&task);
+        assert_eq!(texts(&server, &urls), ["slow 0", "slow 1", "slow 2"]);
+        assert_eq!(version.prompts(), ["long", "slow", "slow"]);
     }
 }
