@@ -32,6 +32,9 @@ const FETCH: Duration = Duration::from_secs(120);
 /// The interval of polls for progress.
 const POLL: Duration = Duration::from_millis(500);
 
+/// How often ComfyUI is asked to stop a task that has reached its time limit.
+const STOP_TRIES: u32 = 3;
+
 /// All characters except the unreserved ones of RFC 3986.
 const RESERVED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
@@ -101,10 +104,8 @@ impl Runner for Workflow {
             }
             let paused = run.pause(POLL);
             if let Err(ended) = paused {
-                if matches!(ended, Ended::Failed(_))
-                    && let Err(error) = self.stop(run.id)
-                {
-                    tracing::warn!("task {}: can't cancel: {error}", run.id);
+                if matches!(ended, Ended::Failed(_)) {
+                    self.stop_with_retries(run.id);
                 }
                 return Err(ended);
             }
@@ -119,10 +120,9 @@ impl Runner for Workflow {
         let submission = uuid(id);
         let (running, pending) = self.prompts_of(&submission)?;
         if running.is_empty() && pending.is_empty() {
-            let history = self.fetch_json(&format!("/history/{submission}"))?;
-            return Ok(match history.get(&submission) {
-                Some(_) => Stopped::Yes,
-                None => Stopped::Unknown,
+            return Ok(match self.has_ended(&submission)? {
+                true => Stopped::Yes,
+                false => Stopped::Unknown,
             });
         }
         // Older versions ignore the id and interrupt any running prompt, so this is called only if the task's prompt was
@@ -281,6 +281,32 @@ impl Workflow {
             ))
         })?;
         fetch_from(run, &self.client, &uri, &name, true)
+    }
+
+    /// Stops the task. A prompt notices an interruption only between two steps.
+    fn stop_with_retries(&self, id: &str) {
+        for tries_left in (0..STOP_TRIES).rev() {
+            let Err(error) = self.stop(id) else {
+                return;
+            };
+            if tries_left == 0 {
+                tracing::warn!("task {id}: can't cancel: {error}");
+            } else {
+                std::thread::sleep(POLL);
+            }
+        }
+    }
+
+    /// Returns whether a prompt of the task is in the history, without a time limit.
+    fn has_ended(&self, submission: &str) -> Result<bool, String> {
+        let path = format!("/history/{submission}");
+        if self.fetch_json(&path)?.get(submission).is_some() {
+            return Ok(true);
+        }
+        // Older versions choose the prompt's id themselves.
+        let history = self.fetch_json("/history")?;
+        let mut entries = history.as_object().into_iter().flatten();
+        Ok(entries.any(|(_, entry)| is_of(&entry["prompt"], submission)))
     }
 
     /// Returns the ids of the running and of the pending prompts of the task, without a time limit.

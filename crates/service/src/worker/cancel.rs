@@ -19,8 +19,11 @@ const WATCH: Duration = Duration::from_millis(500);
 /// How long a model is called to stop a task.
 const GIVE_UP: Duration = Duration::from_secs(30);
 
-/// The pauses between these calls: the first one, and the longest.
+/// The pauses between these calls for a task: the first one, and the longest.
 const PAUSES: [Duration; 2] = [Duration::from_millis(500), Duration::from_secs(5)];
+
+/// How often the thread of a model checks which of its tasks are due.
+const TICK: Duration = Duration::from_millis(50);
 
 /// The number of replies that the model does not know the task, after which the task counts as stopped. Fewer may have
 /// overtaken the request that starts the task.
@@ -38,8 +41,35 @@ pub struct Canceler {
 struct Stopping {
     id: String,
     since: Instant,
+    /// The time of the next call to the model.
+    due: Instant,
+    /// The pause after that call.
+    pause: Duration,
     /// The number of replies that the model does not know it.
     unknown: u32,
+}
+
+impl Stopping {
+    fn new(id: String, now: Instant) -> Self {
+        Self {
+            id,
+            since: now,
+            due: now,
+            pause: PAUSES[0],
+            unknown: 0,
+        }
+    }
+
+    /// Sets the time of the next call.
+    fn postpone(&mut self, now: Instant) {
+        self.due = now + self.pause;
+        self.pause = (self.pause * 2).min(PAUSES[1]);
+    }
+}
+
+/// Removes the tasks that are due.
+fn take_due(tasks: &mut Vec<Stopping>, now: Instant) -> Vec<Stopping> {
+    tasks.extract_if(.., |task| task.due <= now).collect()
 }
 
 impl Canceler {
@@ -86,11 +116,7 @@ impl Canceler {
     /// Stops a task at its model and deletes its files, on another thread, if it is canceled.
     pub fn stop_later(self: &Arc<Self>, turn: Turn) {
         let Turn { id, model, .. } = turn;
-        let task = Stopping {
-            id,
-            since: Instant::now(),
-            unknown: 0,
-        };
+        let task = Stopping::new(id, Instant::now());
         let mut stopping = self.lock();
         if let Some(tasks) = stopping.get_mut(&model) {
             if tasks.iter().all(|known| known.id != task.id) {
@@ -105,24 +131,29 @@ impl Canceler {
 
     /// Stops the tasks of a model, until none is left or the service stops; the next start continues then.
     fn stop_all_of(&self, model: &ModelId) {
-        let [mut pause, longest] = PAUSES;
         loop {
-            let mut tasks = std::mem::take(self.lock().entry(model.clone()).or_default());
-            tasks.retain_mut(|task| {
-                retry_unless_panicked(&task.id.clone(), || self.try_stop(task, model))
+            let mut due = {
+                let mut stopping = self.lock();
+                let tasks = stopping.entry(model.clone()).or_default();
+                take_due(tasks, Instant::now())
+            };
+            due.retain_mut(|task| {
+                let is_running =
+                    retry_unless_panicked(&task.id.clone(), || self.try_stop(task, model));
+                task.postpone(Instant::now());
+                is_running
             });
             let mut stopping = self.lock();
             let left = stopping.entry(model.clone()).or_default();
-            left.extend(tasks);
+            left.extend(due);
             if left.is_empty() {
                 stopping.remove(model);
                 return;
             }
             drop(stopping);
-            if self.queue.stop.is_set_within(pause) {
+            if self.queue.stop.is_set_within(TICK) {
                 return;
             }
-            pause = (pause * 2).min(longest);
         }
     }
 
@@ -191,6 +222,24 @@ fn retry_unless_panicked(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Guards against a canceled task that starts at its model because an earlier one, which does not stop, delays the call.
+    #[test]
+    fn a_new_task_does_not_wait_for_the_pause_of_another() {
+        let begin = Instant::now();
+        let mut tasks = vec![Stopping::new("deaf".into(), begin)];
+        for _ in 0..5 {
+            let mut due = take_due(&mut tasks, begin + Duration::from_secs(60));
+            assert_eq!(due.len(), 1);
+            due[0].postpone(begin);
+            tasks = due;
+        }
+        tasks.push(Stopping::new("new".into(), begin));
+        let due = take_due(&mut tasks, begin);
+        assert_eq!(due.len(), 1);
+        assert_eq!((due[0].id.as_str(), tasks[0].id.as_str()), ("new", "deaf"));
+        assert_eq!(tasks[0].due, begin + PAUSES[1]);
+    }
 
     /// Guards against a model whose canceled tasks are never stopped again because the thread that stops them has ended.
     #[test]

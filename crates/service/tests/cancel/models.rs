@@ -5,6 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -230,6 +231,10 @@ struct Comfy {
     running: Vec<Value>,
     pending: Vec<Value>,
     interrupts: Vec<Value>,
+    ended: Vec<Value>,
+    /// Whether a prompt that is interrupted is still running when the queue is read next.
+    ends_later: bool,
+    is_ending: bool,
     /// Whether it chooses the prompts' ids, as older versions do.
     chooses_ids: bool,
 }
@@ -252,14 +257,25 @@ fn answer(request: &Request, state: &mut Comfy) -> Response {
             state.pending.retain(|item| !deleted.contains(&item[1]));
             json_response(200, json!({}))
         }
-        "/queue" => json_response(
-            200,
-            json!({"queue_running": state.running, "queue_pending": state.pending}),
-        ),
+        "/queue" => {
+            let queue = json!({"queue_running": state.running, "queue_pending": state.pending});
+            if state.is_ending {
+                state.ended.append(&mut state.running);
+            }
+            json_response(200, queue)
+        }
         "/interrupt" => {
             state.interrupts.push(body["prompt_id"].clone());
-            state.running.clear();
+            match state.ends_later {
+                true => state.is_ending = true,
+                false => state.ended.append(&mut state.running),
+            }
             json_response(200, json!({}))
+        }
+        "/history" => {
+            let entries = state.ended.iter();
+            let entries = entries.map(|item| (item[1].as_str().unwrap(), json!({"prompt": item})));
+            json_response(200, entries.collect())
         }
         "/prompt" => {
             let id = match state.chooses_ids {
@@ -274,19 +290,50 @@ fn answer(request: &Request, state: &mut Comfy) -> Response {
     }
 }
 
+/// Starts a service with a model of this ComfyUI.
+fn service_of(server: &SmallServer, data: &TempDir) -> Server {
+    let graph = json!({"6": {"class_type": "CLIPTextEncode", "inputs": {"text": ""}}});
+    fs::write(data.path().join("flow.json"), graph.to_string()).unwrap();
+    let runner = format!(
+        "[model.comfyui]\naddress = \"{}\"\nworkflow = \"flow.json\"\n\
+         [[model.parameter]]\nname = \"prompt\"\ntype = \"string\"\ninput = \"6.text\"",
+        server.url()
+    );
+    Server::start_with_models(data.path(), &models(&runner), &[])
+}
+
+/// Guards against a canceled task that the service looks for again and again, because its prompt has another id.
+#[test]
+fn a_prompt_with_an_id_of_comfyui_is_found_among_the_ended_ones() {
+    let (server, state) = comfyui(true);
+    state.lock().unwrap().ends_later = true;
+    let data = TempDir::new().unwrap();
+    let service = service_of(&server, &data);
+    let task = generate(&service);
+    until("the prompt is queued", || {
+        !state.lock().unwrap().pending.is_empty()
+    });
+    {
+        let mut state = state.lock().unwrap();
+        state.running = std::mem::take(&mut state.pending);
+    }
+    // The attempt has also looked for an earlier prompt.
+    let count = || server.requests("/history").len();
+    let before = count();
+    assert_eq!(cancel(&service, &task), canceled(&task));
+    until("the ended prompts are read", || count() > before);
+    // Longer than the pauses before two more calls.
+    std::thread::sleep(Duration::from_secs(2));
+    assert_eq!(count(), before + 1);
+    assert_eq!(state.lock().unwrap().interrupts, ["own-0"]);
+}
+
 #[test]
 fn a_prompt_is_deleted_from_the_queue_or_interrupted_if_it_is_ours() {
     for chooses_ids in [false, true] {
         let (server, state) = comfyui(chooses_ids);
         let data = TempDir::new().unwrap();
-        let graph = json!({"6": {"class_type": "CLIPTextEncode", "inputs": {"text": ""}}});
-        fs::write(data.path().join("flow.json"), graph.to_string()).unwrap();
-        let runner = format!(
-            "[model.comfyui]\naddress = \"{}\"\nworkflow = \"flow.json\"\n\
-             [[model.parameter]]\nname = \"prompt\"\ntype = \"string\"\ninput = \"6.text\"",
-            server.url()
-        );
-        let service = Server::start_with_models(data.path(), &models(&runner), &[]);
+        let service = service_of(&server, &data);
         let foreign = json!([0, "foreign", {}, {"client_id": "someone"}, []]);
         state.lock().unwrap().running.push(foreign.clone());
         let pending_count = || state.lock().unwrap().pending.len();
