@@ -35,5 +35,5 @@ fn a_stream_has_the_tasks_that_other_processes_accept() {
     // No process works on it.
     let body = request(STRATA, json!({"prompt": "a", "seed": 1}));
     let task = second.post("/v2/generate", &body).json()["data"].clone();
-    stream.await_status(&task, "waiting");
+    stream.await_status(&task, "processing");
 }
