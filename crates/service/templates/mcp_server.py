@@ -233,7 +233,8 @@ def unused(name):
 
 
 # The tools that fetch a result and cancel a task.
-FETCH, CANCEL = unused("fetch_result"), unused("cancel_task")
+FETCH = unused("fetch_result")
+CANCEL = unused("cancel_task")
 
 OUTPUT = {
     "type": "object",
