@@ -287,6 +287,9 @@ async fn a_duplicated_tab_does_not_deny_that_the_rows_are_sent() {
         generate_with_held_uploads(studio).await?;
         let first = browser.tab().await?;
         studio.open_tab(&format!("{PAGE}?mode=batch")).await?;
+        // The page removes the mark of an earlier wait while it shows the rows.
+        let rows = "Rows 1 and 2 were not added here and stay unchanged.";
+        browser.wait_for_text(rows, TIMEOUT).await?;
         // A duplicate begins with a copy of the session storage.
         let copy = "sessionStorage.setItem('atelier.batch-waits.image/repaint', 'true')";
         browser.run(copy, vec![]).await?;
