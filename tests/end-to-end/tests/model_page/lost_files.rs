@@ -56,6 +56,8 @@ async fn a_lost_file_is_uploaded_again_for_each_field() {
             wait_for_value(browser, "the upload", &is_filled, true).await?;
         }
         lose_files(studio);
+        // Afterwards, the new address is checked as well, and the note is replaced.
+        studio.proxy.add(Rule::every(UPLOADS, Fault::Hold));
         leave_and_return(studio, "Inpaint").await?;
         let notes = "
             const notes = [...document.querySelectorAll('.media-field [role=status]')];
