@@ -165,9 +165,10 @@ impl Workflow {
         let is_ours = |item: &&Value| is_of(item, submission);
         let queued_prompts = self.queued_prompts(run)?;
         let history = self.get_json(run, "/history")?;
-        let ended = history.as_object().into_iter().flatten();
-        let ended = ended.map(|(_, entry)| &entry["prompt"]);
-        let found = queued_prompts.iter().chain(ended).find(is_ours);
+        let found = queued_prompts
+            .iter()
+            .chain(prompts_in(&history))
+            .find(is_ours);
         Ok(found.and_then(|item| item[1].as_str()).map(str::to_owned))
     }
 
@@ -305,8 +306,7 @@ impl Workflow {
         }
         // Older versions choose the prompt's id themselves.
         let history = self.fetch_json("/history")?;
-        let mut entries = history.as_object().into_iter().flatten();
-        Ok(entries.any(|(_, entry)| is_of(&entry["prompt"], submission)))
+        Ok(prompts_in(&history).any(|prompt| is_of(prompt, submission)))
     }
 
     /// Returns the ids of the running and of the pending prompts of the task, without a time limit.
@@ -368,6 +368,12 @@ impl Workflow {
     }
 }
 
+/// Returns the prompts of the history.
+fn prompts_in(history: &Value) -> impl Iterator<Item = &Value> {
+    let entries = history.as_object().into_iter().flatten();
+    entries.map(|(_, entry)| &entry["prompt"])
+}
+
 /// Returns whether an item of the queue or the history belongs to a submission. Older versions choose the prompt's id
 /// themselves, but store the submission as the client id.
 fn is_of(item: &Value, submission: &str) -> bool {
@@ -414,4 +420,23 @@ fn form(name: &str, bytes: &[u8]) -> Vec<u8> {
         "\r\n--{BOUNDARY}\r\nContent-Disposition: form-data; name=\"overwrite\"\r\n\r\ntrue\r\n--{BOUNDARY}--\r\n"
     );
     [head.as_bytes(), bytes, tail.as_bytes()].concat()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Guards against a canceled task that is looked for again and again, because its prompt has another id.
+    #[test]
+    fn a_prompt_is_recognized_by_its_id_or_its_client() {
+        let history = json!({
+            "1": {"prompt": [1, "own-1", {}, {"client_id": "ours"}, []]},
+            "2": {"prompt": [2, "newer", {}, {"client_id": "someone"}, []]},
+            "3": {"prompt": []},
+            "4": {},
+        });
+        let has = |submission: &str| prompts_in(&history).any(|item| is_of(item, submission));
+        assert!(has("ours") && has("newer"));
+        assert!(!has("own") && !has("other"));
+    }
 }

@@ -467,7 +467,22 @@ async fn a_service_without_uploads_takes_addresses_only() {
         browser.press(&embed).await?;
         browser.wait_for_text("768 × 576 px", TIMEOUT).await?;
         assert_eq!(count(studio), 0);
-        Ok(())
+
+        // Guards against copies that each fit into a request, but not together: the service refuses it.
+        for (name, items) in [("second.png", 2), ("third.png", 3)] {
+            hand(studio, &format!("choose(await noise('{name}'))")).await?;
+            let side = browser.find(&by("combobox", SIDE)).await?;
+            side.select_by_value("").await?;
+            browser.press(&embed).await?;
+            let sizes = r"return (document.body.innerText.match(/ × \d+ px/g) ?? []).length";
+            wait_for_value(browser, "the copies in the list", sizes, items).await?;
+        }
+        browser.press(&by("button", "Generate")).await?;
+        let is_accepted = |calls: &[Call]| {
+            let mut calls = calls.iter();
+            calls.any(|call| call.path == "/v2/generate" && call.status == Some(200))
+        };
+        studio.sees("the accepted task", is_accepted).await
     })
     .await;
 }
