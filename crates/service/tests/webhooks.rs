@@ -642,12 +642,33 @@ fn the_openapi_document_describes_the_fields() {
     let data = TempDir::new().unwrap();
     let server = start(data.path(), &[&receiver], &FAST);
     let document = server.get("/api/openapi.json").json();
-    let input = &document["components"]["schemas"]["GenerateRequest"]["oneOf"][0]["properties"];
-    assert_eq!(input["webhook"]["$ref"], "#/components/schemas/Webhook");
+    let fields = &document["components"]["schemas"]["GenerateRequest"]["oneOf"][0]["properties"];
+    assert_eq!(fields["webhook"]["$ref"], "#/components/schemas/Webhook");
     assert_eq!(
-        input["webhook_events"]["$ref"],
+        fields["webhook_events"]["$ref"],
         "#/components/schemas/WebhookEvents"
     );
     let sent = &document["webhooks"]["task"]["post"];
     assert_eq!(sent["parameters"][2]["name"], "webhook-signature");
+
+    // Guards against a schema that no event matches.
+    server.post("/v2/generate", &request(STRATA, input(&receiver, "/")));
+    let event = received(&receiver, "/", 1)[0].json();
+    let schema = &sent["requestBody"]["content"]["application/json"]["schema"];
+    for (value, schema) in [
+        (&event, schema),
+        (&event["data"], &schema["properties"]["data"]),
+    ] {
+        let value = value.as_object().unwrap();
+        let (known, required) = (
+            &schema["properties"],
+            schema["required"].as_array().unwrap(),
+        );
+        assert!(
+            value.keys().all(|key| known.get(key).is_some()),
+            "{value:?}"
+        );
+        let has = |key: &Value| value.contains_key(key.as_str().unwrap());
+        assert!(required.iter().all(has), "{value:?}");
+    }
 }
