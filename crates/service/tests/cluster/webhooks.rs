@@ -126,7 +126,7 @@ fn a_webhook_is_removed_when_its_task_ends_while_its_last_event_is_removed() {
     let cluster = Cluster::new();
     let blocker = cluster.block_program();
     let server = cluster.serve("s0", &["--webhooks", &receiver.url()]);
-    delay_removals(&cluster, 5);
+    delay_removals(&cluster, 15);
     let task = submit(&server, OWN, &receiver, json!(["started"]));
     let _worker = cluster.work("w");
     let sleeping = "SELECT count(*) FROM pg_stat_activity
