@@ -77,6 +77,22 @@ impl Runner for Workflow {
     }
 
     fn run(&self, run: &Run<'_>) -> Result<Vec<Artifact>, Ended> {
+        let result = self.follow(run);
+        if matches!(result, Err(Ended::Failed(_))) && run.time_left().is_zero() {
+            self.stop_with_retries(run.id);
+        }
+        result
+    }
+
+    fn stop(&self, id: &str) -> Result<Stopped, String> {
+        let stopped = self.try_stop(id)?;
+        stopped.ok_or_else(|| "ComfyUI is still running it".into())
+    }
+}
+
+impl Workflow {
+    /// Submits the task, unless an earlier attempt has done that, and waits for its outputs.
+    fn follow(&self, run: &Run<'_>) -> Result<Vec<Artifact>, Ended> {
         let submission = uuid(run.id);
         let progress = Progress::receive(&self.client, &self.address, &submission, &self.graph);
         // An earlier attempt, before the service was killed, may have submitted the task.
@@ -102,13 +118,7 @@ impl Runner for Workflow {
             {
                 return self.outputs(run, entry);
             }
-            let paused = run.pause(POLL);
-            if let Err(ended) = paused {
-                if matches!(ended, Ended::Failed(_)) {
-                    self.stop_with_retries(run.id);
-                }
-                return Err(ended);
-            }
+            run.pause(POLL)?;
             // ComfyUI loses its queue when it restarts.
             if !self.has(run, id)? {
                 prompt = self.find(run, &submission)?;
@@ -116,14 +126,15 @@ impl Runner for Workflow {
         }
     }
 
-    fn stop(&self, id: &str) -> Result<Stopped, String> {
+    /// Stops the task. Returns `None` if it is still running.
+    fn try_stop(&self, id: &str) -> Result<Option<Stopped>, String> {
         let submission = uuid(id);
         let (running, pending) = self.prompts_of(&submission)?;
         if running.is_empty() && pending.is_empty() {
-            return Ok(match self.has_ended(&submission)? {
+            return Ok(Some(match self.has_ended(&submission)? {
                 true => Stopped::Yes,
                 false => Stopped::Unknown,
-            });
+            }));
         }
         // Older versions ignore the id and interrupt any running prompt, so this is called only if the task's prompt was
         // running just now.
@@ -134,14 +145,10 @@ impl Runner for Workflow {
             self.post("/queue", &json!({"delete": pending}))?;
         }
         let (running, pending) = self.prompts_of(&submission)?;
-        match running.is_empty() && pending.is_empty() {
-            true => Ok(Stopped::Yes),
-            false => Err("ComfyUI is still running it".into()),
-        }
+        let is_stopped = running.is_empty() && pending.is_empty();
+        Ok(is_stopped.then_some(Stopped::Yes))
     }
-}
 
-impl Workflow {
     /// Returns whether the prompt is in the queue or the history.
     fn has(&self, run: &Run<'_>, id: &str) -> Result<bool, Ended> {
         let is_queued = self.queued_prompts(run)?.iter().any(|item| item[1] == id);
@@ -284,18 +291,19 @@ impl Workflow {
         fetch_from(run, &self.client, &uri, &name, true)
     }
 
-    /// Stops the task. A prompt notices an interruption only between two steps.
+    /// Stops a task that has reached its time limit. A prompt notices an interruption only between two steps.
     fn stop_with_retries(&self, id: &str) {
-        for tries_left in (0..STOP_TRIES).rev() {
-            let Err(error) = self.stop(id) else {
-                return;
-            };
-            if tries_left == 0 {
-                tracing::warn!("task {id}: can't cancel: {error}");
-            } else {
-                std::thread::sleep(POLL);
+        for _ in 0..STOP_TRIES {
+            match self.try_stop(id) {
+                Ok(Some(_)) => return,
+                Ok(None) => std::thread::sleep(POLL),
+                Err(error) => {
+                    tracing::warn!("task {id}: can't cancel: {error}");
+                    return;
+                }
             }
         }
+        tracing::warn!("task {id}: ComfyUI has not stopped it yet");
     }
 
     /// Returns whether a prompt of the task is in the history, without a time limit.
