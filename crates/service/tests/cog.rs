@@ -323,7 +323,7 @@ fn runners_a_streaming_model_reports_its_log_and_its_files_arrive() {
 
 #[test]
 #[ignore = "needs cog: ./dev test runners"]
-fn runners_a_stream_is_canceled_and_resumed_after_a_kill() {
+fn runners_a_stream_is_canceled_and_repeated_after_a_kill() {
     for version in installed_streaming() {
         let cog = version.start(unused_address());
         let data = TempDir::new().unwrap();

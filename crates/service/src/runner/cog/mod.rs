@@ -37,6 +37,9 @@ const SHORT: Duration = Duration::from_secs(5);
 /// The interval of retries while the container still runs the prediction of an earlier attempt.
 const ABANDONED: Duration = Duration::from_millis(500);
 
+/// The number of streams without their first events after which a prediction runs without a stream.
+const MAX_LOST_STREAMS: u32 = 3;
+
 /// The number of broken connections after which a task has failed.
 const MAX_LOST_CONNECTIONS: u32 = 4;
 
@@ -238,11 +241,12 @@ impl Runner for Container {
         self.ensure_document(run)?;
         let url = format!("{}/predictions/{}", self.address, run.id);
         let body = json!({"input": self.input(run)?});
+        let mut lost_streams = 0;
         loop {
             let (client, url, body) = (self.client.clone(), url.clone(), body.clone());
             // The run's time limit expires before this timeout, and then the prediction is cancelled.
             let time = run.time_left() + SHORT;
-            let is_streaming = self.is_streaming();
+            let is_streaming = self.is_streaming() && lost_streams < MAX_LOST_STREAMS;
             let progress = Arc::new(Progress::default());
             let received = progress.clone();
             let send = move || match is_streaming {
@@ -267,6 +271,7 @@ impl Runner for Container {
                 // A prediction of an earlier attempt is still running, but nothing receives its files: cancel it and
                 // retry.
                 202 => {
+                    lost_streams += u32::from(is_streaming);
                     self.cancel(run);
                     run.pause(ABANDONED)?;
                 }
@@ -276,7 +281,7 @@ impl Runner for Container {
                     self.has_refused_stream.store(true, Ordering::Relaxed);
                 }
                 // The prediction of an earlier attempt has just ended.
-                404 if is_streaming => return Err(Ended::Retry(reply.reason())),
+                404 if is_streaming => return Err(self.connection_lost(run.id, reply.reason())),
                 200 | 201 => return self.result(run, &reply.json()),
                 400 | 404 | 413 | 422 => {
                     let reason = reply.reason();

@@ -126,11 +126,9 @@ fn next(events: &mut impl BufRead) -> io::Result<Option<Event>> {
         };
         let mut line = Vec::new();
         events.by_ref().take(limit).read_until(b'\n', &mut line)?;
-        if line.pop_if(|last| *last == b'\n').is_none() {
-            if events.skip_until(b'\n')? == 0 {
-                return Ok(None);
-            }
-            event.is_too_long = true;
+        let is_cut = line.pop_if(|last| *last == b'\n').is_none();
+        if is_cut && events.skip_until(b'\n')? == 0 {
+            return Ok(None);
         }
         line.pop_if(|last| *last == b'\r');
         if line.is_empty() && !is_empty {
@@ -140,7 +138,7 @@ fn next(events: &mut impl BufRead) -> io::Result<Option<Event>> {
             event.name = String::from_utf8_lossy(name).trim().to_owned();
         } else if line.starts_with(DATA) {
             line.drain(..DATA.len());
-            event.is_too_long |= (event.data.len() + line.len()) as u64 > limit;
+            event.is_too_long |= is_cut || (event.data.len() + line.len()) as u64 > limit;
             match event.data.is_empty() {
                 true => event.data = line,
                 // A line break in JSON has no meaning.
@@ -264,6 +262,7 @@ mod tests {
     fn malformed_events_are_ignored() {
         let large = log("stdout", &format!("{}\n", "x".repeat(300_000)));
         let stream = [
+            &format!(": {}\n", "x".repeat(300_000)),
             ": comment\r\n\r\n\n\nid: 1\nretry\n\nevent: surprise\ndata: {}\n\n",
             "event: log\ndata: no JSON\n\nevent: log\n\nevent: log\ndata: [1]\n\ndata: {}\n\n",
             &log("stdout", "before\n"),
