@@ -34,7 +34,7 @@ use sending::send;
 
 pub use atelier_studio::form::upload::stored::FieldKey;
 pub use backup::{adopt_for, is_restoring, restore};
-pub use copy::{embed, embed_all};
+pub use copy::{PictureCopy, embed_all};
 pub use copy_side::{copy_side, set_copy_side};
 pub use known::{
     FormFile, check, check_again, check_form, check_use, checks, content_at, description, file,

@@ -1,5 +1,9 @@
 //! Puts a copy of a picture into the request instead of an upload.
 
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::rc::Rc;
+
 use atelier_contract::{ModelId, Uploaded};
 use atelier_studio::form::upload::embedding;
 use atelier_studio::form::upload::state::{UploadEvent, UploadState};
@@ -14,28 +18,61 @@ use crate::browser::picture::DecodedPicture;
 use crate::reactive::boxed::spawn;
 use crate::state::contexts::Contexts;
 
-/// Puts the picture of an upload that the service does not accept into the request, as a data URI. `max_length`: the
-/// maximum length of the data URI.
-pub fn embed(all: Contexts, id: u32, max_length: u64) {
-    embed_all(all, vec![(id, max_length)]);
+/// A copy of a picture that is to be put into a request.
+#[derive(Clone)]
+pub struct PictureCopy {
+    /// The upload that the service does not accept.
+    id: u32,
+    max_length: Rc<dyn Fn() -> u64>,
 }
 
-/// Puts the pictures of several uploads into the request, as [`embed`], one after the other: decoded pictures are large.
-pub fn embed_all(all: Contexts, mut uploads: Vec<(u32, u64)>) {
-    uploads.retain(|(id, _)| apply(*id, UploadEvent::Embed) == Some(UploadState::Embedding));
+impl PictureCopy {
+    /// `max_length` returns the maximum length of the data URI when the copy is made: other copies may need the space first.
+    pub fn new(id: u32, max_length: impl Fn() -> u64 + 'static) -> Self {
+        let max_length = Rc::new(max_length);
+        Self { id, max_length }
+    }
+}
+
+thread_local! {
+    /// The copies to make; the first one is being made.
+    static QUEUE: RefCell<VecDeque<PictureCopy>> = RefCell::default();
+}
+
+/// Puts copies of pictures into the request, as data URIs, one after the other: decoded pictures are large, and a copy gets
+/// the space that the earlier ones leave.
+pub fn embed_all(all: Contexts, mut copies: Vec<PictureCopy>) {
+    copies.retain(|copy| apply(copy.id, UploadEvent::Embed) == Some(UploadState::Embedding));
+    let is_running = QUEUE.with_borrow_mut(|queue| {
+        let is_running = !queue.is_empty();
+        queue.extend(copies);
+        is_running
+    });
+    if is_running {
+        return;
+    }
     spawn(async move {
-        for (id, max_length) in uploads {
-            embed_one(all, id, max_length).await;
+        while let Some(copy) = QUEUE.with_borrow(|queue| queue.front().cloned()) {
+            embed_one(all, &copy).await;
+            QUEUE.with_borrow_mut(VecDeque::pop_front);
         }
     });
 }
 
-async fn embed_one(all: Contexts, id: u32, max_length: u64) {
+async fn embed_one(all: Contexts, copy: &PictureCopy) {
+    let id = copy.id;
     // The user may have removed or canceled it.
     let Some(upload) = of_id(id).filter(|upload| upload.state == UploadState::Embedding) else {
         return;
     };
-    let copy = match prepare(all, id).await {
+    let prepared = prepare(all, id).await;
+    let max_length = (copy.max_length)();
+    if !embedding::has_space(Some(max_length)) {
+        let message = embedding::no_space(&upload.file.name);
+        apply(id, UploadEvent::Embedded(Err(message)));
+        return;
+    }
+    let copy = match prepared {
         Ok(Some(picture)) => Ok(copy_of(&picture, &upload.key.model, max_length).await),
         Ok(None) => Ok(None),
         Err(message) => Err(message),

@@ -17,7 +17,7 @@ use crate::browser::chosen::{self, ChosenFile};
 use crate::reactive::boxed::{dynamic, handler, memo, text, when};
 use crate::state::contexts::{Contexts, contexts};
 use crate::state::tables::files;
-use crate::state::uploads::{self, Upload};
+use crate::state::uploads::{self, PictureCopy, Upload};
 use crate::view::form::copy_side;
 use crate::view::parts::focus;
 use crate::view::parts::glyph::Glyph;
@@ -371,29 +371,32 @@ pub fn note(composer: Composer) -> AnyView {
 
 /// The offer to put the pictures of the rows into the requests, because the service accepts no uploads.
 fn embed_offer(composer: Composer, all: Contexts) -> AnyView {
-    // The uploads with the maximum lengths of their copies, and the number of pictures in a row.
+    // The uploads with the maximum lengths of their copies, and the greatest of these.
     let pictures = memo(move || {
         let schema = composer.schema();
         let mut uploads = uploads::of_table(&schema.model);
         uploads.retain(Upload::offers_copy);
         if uploads.is_empty() {
-            return (Vec::new(), 1);
+            return (Vec::new(), 0);
         }
         let table = composer.table.read();
-        let (files, per_row) = (table.file_references(), table.pictures_per_row());
+        let files = table.file_references();
+        let space = table.space_per_file(embedding::MAX_ITEM_LENGTH);
         let pictures = uploads.into_iter().filter_map(|upload| {
             let (parameter, _) = schema.parameter(&upload.key.parameter)?;
-            let max_length = embedding::length_in_batch(parameter.max_length(), per_row);
+            let max_length = embedding::length_in_batch(parameter.max_length(), space);
             let is_offered = embedding::has_space(Some(max_length))
                 && files
                     .iter()
                     .any(|file| Some(&file.key) == upload.key.row.as_ref());
             is_offered.then_some((upload.id, max_length))
         });
-        (pictures.collect(), per_row)
+        (pictures.collect::<Vec<_>>(), space)
     });
     let embed = move |_: leptos::ev::MouseEvent| {
-        uploads::embed_all(all, pictures.get_untracked().0);
+        let pictures = pictures.get_untracked().0.into_iter();
+        let copies = pictures.map(|(id, max_length)| PictureCopy::new(id, move || max_length));
+        uploads::embed_all(all, copies.collect());
         focus::when_lost(focus_on_items);
     };
     let is_offered = when(move || !pictures.read().0.is_empty());

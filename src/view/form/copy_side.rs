@@ -8,7 +8,7 @@ use atelier_studio::form::upload::embedding::{
 use leptos::prelude::*;
 
 use crate::reactive::boxed::{handler, memo, when};
-use crate::state::uploads;
+use crate::state::uploads::{self, PictureCopy};
 use crate::view::form::field::Field;
 
 /// The choice, where copies are offered.
@@ -43,9 +43,12 @@ pub fn view(model: &ModelId, is_shown: Signal<bool>) -> AnyView {
     .into_any()
 }
 
-/// Returns the maximum length of the copy for a field, as a data URI. The items of a list have no limit of their own.
-pub fn max_length(field: &Field, is_list: bool) -> u64 {
-    let parameter = &field.parameter;
-    let max_length = parameter.max_length().filter(|_| !is_list);
-    length_in_form(&field.draft_now(), &parameter.name, max_length, is_list)
+/// Returns the copy for a field, or for an item of its list, which has no limit of its own.
+pub fn copy(id: u32, field: &Field, is_list: bool) -> PictureCopy {
+    let field = field.clone();
+    PictureCopy::new(id, move || {
+        let parameter = &field.parameter;
+        let max_length = parameter.max_length().filter(|_| !is_list);
+        length_in_form(&field.draft_now(), &parameter.name, max_length, is_list)
+    })
 }

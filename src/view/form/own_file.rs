@@ -275,7 +275,9 @@ fn failure(shown: Memo<Option<Upload>>, of: &MediaField) -> AnyView {
             let press = move |_: leptos::ev::MouseEvent| {
                 match offer {
                     Offer::Retry => uploads::retry(all, id),
-                    Offer::Embed => uploads::embed(all, id, copy_side::max_length(&field, false)),
+                    Offer::Embed => {
+                        uploads::embed_all(all, vec![copy_side::copy(id, &field, false)])
+                    }
                 }
                 keep_focus(&field);
             };

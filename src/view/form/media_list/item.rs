@@ -321,7 +321,7 @@ fn failure(list: &ListField, upload: Memo<Option<Upload>>, element: String) -> A
         let press = move |_: MouseEvent| {
             match can_retry {
                 true => uploads::retry(all, id),
-                false => uploads::embed(all, id, copy_side::max_length(&field, true)),
+                false => uploads::embed_all(all, vec![copy_side::copy(id, &field, true)]),
             }
             let tool = tool.clone();
             focus::when_lost(move || {

@@ -154,9 +154,13 @@ fn references<'a>(drafts: impl Iterator<Item = &'a Draft>) -> Vec<FileReference>
     files.filter(|file| keys.insert(file.key.clone())).collect()
 }
 
-/// Returns the number of files and data URIs in a cell.
-fn pictures_in(entry: &Entry) -> usize {
-    references_of(entry).len() + entry.to_text().matches("data:image/").count()
+/// Returns the length of a cell with data URIs; 0 for others.
+fn data_length(entry: &Entry) -> u64 {
+    let text = entry.to_text();
+    match text.contains("data:image/") {
+        true => text.len() as u64,
+        false => 0,
+    }
 }
 
 fn has_files(row: &Row) -> bool {
@@ -188,17 +192,21 @@ impl Table {
         references(rows.map(|row| &row.draft))
     }
 
-    /// Returns the maximum number of pictures that a row not sent yet has in its input: files, and data URIs.
-    pub fn pictures_per_row(&self) -> usize {
+    /// Returns the maximum length of a data URI for each file, so that all data URIs of a row that was not sent have at most
+    /// this total length.
+    pub fn space_per_file(&self, total: u64) -> u64 {
         let rows = self.rows.iter().filter(|row| row.sent.is_none());
-        let pictures = rows.map(|row| {
-            let entries = row.draft.iter();
-            entries.map(|(_, entry)| pictures_in(entry)).sum()
+        let spaces = rows.filter_map(|row| {
+            let entries = || row.draft.iter().map(|(_, entry)| entry);
+            let files: usize = entries().map(|entry| references_of(entry).len()).sum();
+            let used: u64 = entries().map(data_length).sum();
+            total.saturating_sub(used).checked_div(files as u64)
         });
-        pictures.max().unwrap_or_default()
+        spaces.min().unwrap_or(total)
     }
 
-    /// Returns the references of [`Self::file_references`], and those in removed rows that can be restored, each once. Their uploads must not end.
+    /// Returns the references of [`Self::file_references`], and those in removed rows that can be restored, each once. Their
+    /// uploads must not end.
     pub fn needed_files(&self) -> Vec<FileReference> {
         let rows = self.rows.iter().chain(self.removed_rows());
         let rows = rows.filter(|row| row.sent.is_none());

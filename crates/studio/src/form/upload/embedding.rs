@@ -11,7 +11,7 @@ const MAX_LENGTH: u64 = 700_000;
 const MAX_TOTAL_LENGTH: u64 = 1_000_000;
 
 /// The maximum length of all data URIs in an item of a batch. A call has ten items.
-const MAX_ITEM_LENGTH: u64 = 70_000;
+pub const MAX_ITEM_LENGTH: u64 = 70_000;
 
 /// The length of a text that has space for a recognizable picture.
 const MIN_LENGTH: u64 = 10_000;
@@ -34,23 +34,22 @@ pub const LABEL: &str = "Put a smaller copy into the request";
 /// The text of the button for the pictures of a batch.
 pub const BATCH_LABEL: &str = "Put smaller copies into the requests";
 
-/// Returns the offer to put this many pictures of a batch into the requests. `per_item`: the pictures in one item.
-pub fn batch_offer(count: usize, per_item: usize) -> String {
+/// Returns the offer to put this many pictures of a batch into the requests. `space`: the maximum length of each data URI.
+pub fn batch_offer(count: usize, space: u64) -> String {
     let pictures = match count {
         1 => "a copy of the picture".to_owned(),
         count => format!("copies of the {count} pictures"),
     };
-    let most = size(length_in_batch(None, per_item) / 4 * 3);
+    let most = size(space / 4 * 3);
     format!(
         "This service takes addresses only. The requests can have {pictures} instead, with at most {most} each."
     )
 }
 
-/// Returns the maximum length of a data URI in an item of a batch. `max_length`: that of the parameter; `per_item`: the number
-/// of pictures in one item.
-pub fn length_in_batch(max_length: Option<u64>, per_item: usize) -> u64 {
-    let length = MAX_ITEM_LENGTH / u64::try_from(per_item.max(1)).unwrap_or(u64::MAX);
-    max_length.map_or(length, |max_length| max_length.min(length))
+/// Returns the maximum length of a data URI in an item of a batch. `max_length`: that of the parameter; `space`: that of each
+/// picture in the item.
+pub fn length_in_batch(max_length: Option<u64>, space: u64) -> u64 {
+    max_length.map_or(space, |max_length| max_length.min(space))
 }
 
 /// Returns the maximum length of a data URI for a parameter, in a request with the other values of this draft. `max_length`:
@@ -103,6 +102,11 @@ pub fn sizes((width, height): (u32, u32), side: Option<u32>) -> Vec<(u32, u32)> 
     own.into_iter().chain(smaller.map(scaled)).collect()
 }
 
+/// Returns the message for a picture for which the other values leave no space in the request.
+pub fn no_space(name: &str) -> String {
+    format!("The other pictures leave no space for {name} in the request.")
+}
+
 /// Returns the message for a picture that can't be put into the request.
 pub fn failure(name: &str) -> String {
     format!("{name} can't be read, or can't be made small enough. Enter its address instead.")
@@ -152,22 +156,11 @@ mod tests {
     /// Guards against a call with ten pictures that the service refuses as too large.
     #[test]
     fn ten_pictures_fit_into_a_call() {
-        assert!(10 * length_in_batch(None, 1) <= MAX_LENGTH);
-        assert_eq!(length_in_batch(Some(20_000), 1), 20_000);
-        assert!(has_space(Some(length_in_batch(None, 1))));
+        assert!(10 * length_in_batch(None, MAX_ITEM_LENGTH) <= MAX_LENGTH);
+        assert_eq!(length_in_batch(Some(20_000), MAX_ITEM_LENGTH), 20_000);
+        assert!(has_space(Some(length_in_batch(None, MAX_ITEM_LENGTH))));
         let offer = "This service takes addresses only. The requests can have copies of the 2 pictures instead, with at most 52.5 kB each.";
-        assert_eq!(batch_offer(2, 1), offer);
-    }
-
-    /// Guards against items with several pictures that together are too large for a call.
-    #[test]
-    fn the_pictures_of_an_item_share_its_space() {
-        for per_item in 1..20 {
-            let length = length_in_batch(None, per_item);
-            assert!(length * per_item as u64 * 10 <= MAX_LENGTH);
-        }
-        assert_eq!(length_in_batch(Some(50_000), 2), 35_000);
-        assert!(batch_offer(4, 2).ends_with("with at most 26.3 kB each."));
+        assert_eq!(batch_offer(2, MAX_ITEM_LENGTH), offer);
     }
 
     /// Guards against two copies that each fit into a request, but not together: the service refuses it with 413.

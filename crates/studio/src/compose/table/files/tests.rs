@@ -480,21 +480,30 @@ fn restored_rows_have_their_files() {
     assert!(table.needed_files().is_empty());
 }
 
+/// Guards against items with several pictures that together are too large for a call, also if they are added in turn.
 #[test]
-fn the_pictures_of_each_row_are_counted() {
+fn the_pictures_of_a_row_share_its_space() {
     let schema = schema();
     let mut table = Table::default();
-    assert_eq!(table.pictures_per_row(), 0);
-    table.append(vec![prompt(), prompt()], &schema).unwrap();
-    assert_eq!(table.pictures_per_row(), 0);
-    let mut draft = named("data:image/png;base64,AAAA");
-    draft.set("mask_url", file("m.png", "1").entry());
-    draft.set(
-        "style_image",
-        Entry::Text("https://a.example/owl.png".into()),
-    );
-    table
-        .append(vec![draft, named("data:image/png;base64,")], &schema)
-        .unwrap();
-    assert_eq!(table.pictures_per_row(), 2);
+    assert_eq!(table.space_per_file(70_000), 70_000);
+    let data = |length: usize| format!("data:image/png;base64,{}", "A".repeat(length - 22));
+    let row = |first: Entry, second: Entry| {
+        let mut draft = prompt();
+        draft.set("image_url", first);
+        draft.set("style_image", second);
+        draft
+    };
+    let address = || Entry::Text("https://a.example/owl.png".into());
+    let rows = vec![prompt(), row(file("a.png", "1").entry(), address())];
+    table.append(rows, &schema).unwrap();
+    assert_eq!(table.space_per_file(70_000), 70_000);
+    let two = row(file("b.png", "2").entry(), file("c.png", "3").entry());
+    table.append(vec![two], &schema).unwrap();
+    assert_eq!(table.space_per_file(70_000), 35_000);
+    let later = row(Entry::Text(data(50_000)), file("d.png", "4").entry());
+    table.append(vec![later], &schema).unwrap();
+    assert_eq!(table.space_per_file(70_000), 20_000);
+    let full = row(Entry::Text(data(80_000)), file("e.png", "5").entry());
+    table.append(vec![full], &schema).unwrap();
+    assert_eq!(table.space_per_file(70_000), 0);
 }
