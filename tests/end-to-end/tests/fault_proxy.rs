@@ -225,6 +225,23 @@ async fn hidden_field_stays_hidden_after_clear() -> Result<()> {
     Ok(())
 }
 
+/// Guards against a stream that a page opens although its test relies on polls: of two hidden fields only the first was
+/// hidden, and a page that was open before knew the stream.
+#[tokio::test]
+async fn hidden_stream_does_not_exist_even_after_clear() -> Result<()> {
+    let (address, _) = start_server().await?;
+    let proxy = FaultProxy::start(&address).await?;
+    let field = "data".to_owned();
+    proxy.hide_idempotency_keys();
+    proxy.hide_events();
+    proxy.add(Rule::every("/api/models", Fault::HideField { field }));
+    proxy.clear();
+    assert_eq!(post(&proxy, "/api/models").await?.body, "{}");
+    assert_eq!(post(&proxy, "/v2/events").await?.status, 404);
+    assert_eq!(proxy.remaining_rules(), 0);
+    Ok(())
+}
+
 #[tokio::test]
 async fn idempotency_keys_are_recorded_from_body_and_header() -> Result<()> {
     let (address, _) = start_server().await?;

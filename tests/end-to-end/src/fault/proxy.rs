@@ -92,9 +92,9 @@ impl FaultProxy {
         self.shared.rules().push(rule);
     }
 
-    /// Removes all rules except those that hide a field of the service.
+    /// Removes all rules except those that hide something that the service offers.
     pub fn clear(&self) {
-        self.shared.clear(Rule::hides_field);
+        self.shared.clear(Rule::hides);
     }
 
     /// Closes every connection for this path until [`Self::bring_up`]. Takes precedence over other rules.
@@ -118,10 +118,12 @@ impl FaultProxy {
         self.shared.cut.send_replace(());
     }
 
-    /// Hides the service's stream of events from now on, so that the page only polls.
+    /// Hides the service's stream of events from now on, so that the page only polls. A page that already knows of the
+    /// stream finds that it does not exist.
     pub fn hide_events(&self) {
         let field = "events".to_owned();
         self.add(Rule::every("/api/models", Fault::HideField { field }));
+        self.add(Rule::every(EVENTS, Fault::Absent));
     }
 
     /// Hides the service's support for idempotency keys from now on. Most services have none.
@@ -134,10 +136,10 @@ impl FaultProxy {
         &self.shared
     }
 
-    /// Returns the number of rules that are not used up, except those that hide a field.
+    /// Returns the number of rules that are not used up, except those that hide something.
     pub fn remaining_rules(&self) -> usize {
         let rules = self.shared.rules();
-        rules.iter().filter(|rule| !rule.hides_field()).count()
+        rules.iter().filter(|rule| !rule.hides()).count()
     }
 
     /// Returns every call so far, in order of arrival.
@@ -212,10 +214,19 @@ impl Shared {
             .is_some_and(|rule| rule.fault == Fault::Down)
     }
 
-    /// Returns the fault for a call to this path, and counts one use of its rule.
+    /// Returns the fields to be removed from the response to a call to this path.
+    fn hidden_fields(&self, path: &str) -> Vec<String> {
+        let rules = self.rules();
+        let matching = rules.iter().filter(|rule| rule.matches(path));
+        matching.filter_map(Rule::hidden_field).collect()
+    }
+
+    /// Returns the fault for a call to this path, and counts one use of its rule. Hidden fields apply in addition to it.
     fn take_fault(&self, path: &str) -> Option<Fault> {
         let mut rules = self.rules();
-        let at = rules.iter().position(|rule| rule.matches(path))?;
+        let at = rules
+            .iter()
+            .position(|rule| rule.matches(path) && rule.hidden_field().is_none())?;
         let fault = rules[at].fault.clone();
         if let Some(times) = &mut rules[at].times {
             *times = times.saturating_sub(1);
@@ -282,6 +293,7 @@ async fn reply_to(shared: &Shared, request: Request<Incoming>) -> Result<Reply> 
     // Subscribes before the call is recorded: a test may remove the rules as soon as it sees the call.
     let mut cleared = shared.cleared.subscribe();
     let fault = shared.take_fault(path);
+    let hidden = shared.hidden_fields(path);
     let number = shared.number.fetch_add(1, Ordering::Relaxed);
     let mut entry = Call::new(
         number,
@@ -312,7 +324,10 @@ async fn reply_to(shared: &Shared, request: Request<Incoming>) -> Result<Reply> 
         let (parts, body) = reply.into_parts();
         let body = body.collect().await?.to_bytes();
         shared.update(number, |call| call.record_response(&body));
-        let reply = Response::from_parts(parts, Full::new(body));
+        let mut reply = Response::from_parts(parts, Full::new(body));
+        for field in &hidden {
+            reply = reply::hide_field(reply, field).await;
+        }
         let has_scripts = !shared.first_scripts().is_empty();
         Ok::<_, Error>(if has_scripts {
             first::insert_into(reply).await
@@ -321,7 +336,8 @@ async fn reply_to(shared: &Shared, request: Request<Incoming>) -> Result<Reply> 
         })
     };
     let reply = match fault {
-        None => forward().await?,
+        None | Some(Fault::HideField { .. }) => forward().await?,
+        Some(Fault::Absent) => reply::refusal(404, None, shared.clock.date()),
         Some(Fault::Status {
             status,
             retry_after,
@@ -356,7 +372,6 @@ async fn reply_to(shared: &Shared, request: Request<Incoming>) -> Result<Reply> 
             reply::change_batch(forward().await?, |entries| entries.truncate(keep)).await
         }
         Some(Fault::OtherStatus { status }) => reply::with_status(forward().await?, status),
-        Some(Fault::HideField { field }) => reply::hide_field(forward().await?, &field).await,
         Some(Fault::ReorderBatch) => {
             reply::change_batch(forward().await?, |entries| entries.reverse()).await
         }

@@ -37,8 +37,11 @@ pub enum Fault {
     ReorderBatch,
     /// Forwards the call and adds `Cache-Control: no-store`, as if the browser had evicted the file from its cache.
     NoStore,
-    /// Removes a field of the JSON response (`field`), as from a service without the feature.
+    /// Removes a field of the JSON response (`field`), as from a service without the feature. Applies in addition to
+    /// another fault.
     HideField { field: String },
+    /// Responds 404, as a service without this endpoint. Unlike [`Self::Status`], it stays when the rules are removed.
+    Absent,
     /// Closes every connection for the matching paths, as if the service were down.
     Down,
 }
@@ -79,9 +82,17 @@ impl Rule {
         }
     }
 
-    /// Returns whether the rule hides a field of the service.
-    pub(super) fn hides_field(&self) -> bool {
-        matches!(self.fault, Fault::HideField { .. })
+    /// Returns whether the rule hides something that the service offers.
+    pub(super) fn hides(&self) -> bool {
+        matches!(self.fault, Fault::HideField { .. } | Fault::Absent)
+    }
+
+    /// Returns the field that the rule hides.
+    pub(super) fn hidden_field(&self) -> Option<String> {
+        match &self.fault {
+            Fault::HideField { field } => Some(field.clone()),
+            _ => None,
+        }
     }
 
     pub(super) fn matches(&self, path: &str) -> bool {

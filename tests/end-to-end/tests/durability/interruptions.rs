@@ -20,6 +20,7 @@ fn last_status(calls: &[Call]) -> Option<&Call> {
 async fn closing_the_page_before_the_response_leaves_only_that_task_unconfirmed() {
     let name = "closing_the_page_before_the_response_leaves_only_that_task_unconfirmed";
     run_without_keys_until_settled(name, &["--speed", "2"], async |studio| {
+        studio.proxy.hide_events();
         let form = studio.open_model().await?;
         studio.generate(&form, "known before").await?;
         // A poll shows that the page has received the id of the task, so that the page is not closed too early.
