@@ -246,6 +246,11 @@ impl Session {
         self.settings.get_untracked()
     }
 
+    /// Returns whether the app was unmounted, which only tests do.
+    pub fn is_gone(&self) -> bool {
+        self.settings.is_disposed()
+    }
+
     /// Returns the token that the user has entered for the present service and User ID, for the field in Settings. Empty if
     /// there is none.
     pub fn token_untracked(&self) -> String {

@@ -215,6 +215,9 @@ async fn adopt_stored(all: Contexts, is_wanted: impl Fn(&StoredUpload) -> bool) 
     let _adopting = adopting.lock().await;
     // A browser that refuses storage has no stored uploads.
     let stored = storage::all().await.unwrap_or_default();
+    if all.session.is_gone() {
+        return;
+    }
     let settings = all.session.settings_untracked();
     let is_of_other = |upload: &&StoredUpload| {
         let (uid, present) = (&upload.uid, &settings.uid);
@@ -260,6 +263,9 @@ async fn adopt(all: Contexts, key: String, is_own: bool) {
     let Ok(Some((stored, content))) = storage::read(&key).await else {
         return;
     };
+    if all.session.is_gone() {
+        return;
+    }
     // Never replaces a file that was chosen in this page.
     let earlier = untrack(|| of_field(&stored.field));
     let is_awaited = |upload: &Upload| unfinished::is_awaited(upload.id);
@@ -435,4 +441,32 @@ fn forget(address: &str) {
         // Deleted when they are too old.
         let _ = storage::delete(&keys).await;
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use atelier_contract::ModelId;
+    use wasm_bindgen_test::wasm_bindgen_test;
+
+    use super::*;
+
+    /// Longer than any read, also on a busy machine.
+    const TIMEOUT_MS: Millis = 60_000;
+
+    /// Guards against Generate waiting forever in the next test's page: the read failed because the app was unmounted, and
+    /// counted as a read that had not ended.
+    #[wasm_bindgen_test]
+    async fn the_read_of_stored_uploads_ends_although_the_app_is_unmounted() {
+        let owner = Owner::new();
+        let all = owner.with(Contexts::provide);
+        adopt_for(all, &ModelId::new("image", "tessera"));
+        assert!(untrack(is_restoring));
+        owner.cleanup();
+        let start = clock::now();
+        while untrack(is_restoring) {
+            let waited = clock::now() - start;
+            assert!(waited < TIMEOUT_MS, "the read has not ended");
+            TimeoutFuture::new(20).await;
+        }
+    }
 }
