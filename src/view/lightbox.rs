@@ -119,7 +119,7 @@ pub fn Lightbox() -> impl IntoView {
             class="lightbox"
             node_ref=dialog
             aria-label="Output"
-            on:close=handler(move |_: web_sys::Event| close())
+            on:close=dialog::closed(close)
         >
             {dialog::contents_alone(is_open, contents)}
         </dialog>

@@ -85,7 +85,7 @@ pub fn GalleryPicker() -> impl IntoView {
             aria-label="From gallery"
             closedby="any"
             on:click=handler(dialog::close_if_outside)
-            on:close=handler(move |_: web_sys::Event| close())
+            on:close=dialog::closed(close)
         >
             {dialog::contents(is_open, contents)}
         </dialog>

@@ -96,7 +96,7 @@ pub fn Comparison() -> impl IntoView {
             node_ref=dialog
             aria-label="Compare"
             class:over-each-other=is_overlaid
-            on:close=handler(move |_: web_sys::Event| close())
+            on:close=dialog::closed(close)
             on:keydown=handler(move |event: KeyboardEvent| zooming.handle_key(&event))
         >
             {dialog::contents(is_open, contents)}

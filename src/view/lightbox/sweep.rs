@@ -108,7 +108,7 @@ pub fn Sweep() -> impl IntoView {
             class="lightbox"
             node_ref=dialog
             aria-label="Sweep"
-            on:close=handler(move |_: web_sys::Event| close())
+            on:close=dialog::closed(close)
             on:keydown=handler(move |event: KeyboardEvent| handle_key(&event, zooming))
         >
             {dialog::contents(is_open, contents)}

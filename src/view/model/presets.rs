@@ -140,7 +140,7 @@ pub fn dialog(
             class="presets"
             node_ref=dialog
             aria-label="Presets"
-            on:close=handler(move |_: web_sys::Event| {
+            on:close=dialog::closed(move || {
                 close();
                 // The button that opened the dialog may be hidden by now. The focus keeps a form open that is a sheet.
                 focus::when_lost(|| {

@@ -4,7 +4,7 @@ use icondata_lu::LuX;
 use leptos::html::Dialog;
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
-use web_sys::{HtmlDialogElement, MouseEvent};
+use web_sys::{Event, HtmlDialogElement, MouseEvent};
 
 use super::glyph::Glyph;
 use super::root_mark::RootMark;
@@ -33,6 +33,17 @@ fn follow_alone(dialog: NodeRef<Dialog>, is_open: Signal<bool>) {
             _ => {}
         }
     });
+}
+
+/// Handles the `close` event of a dialog, which browsers send with the next frame. If the dialog is open again by then,
+/// nothing happens.
+pub fn closed(mut act: impl FnMut() + 'static) -> Box<dyn FnMut(Event)> {
+    handler(move |event| {
+        let dialog: HtmlDialogElement = event_target(&event);
+        if !dialog.open() {
+            act();
+        }
+    })
 }
 
 /// Whether a dialog covers the page.

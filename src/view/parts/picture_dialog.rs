@@ -54,7 +54,7 @@ pub fn view(
                 leave();
             })
             // Chromium closes a dialog at the second Esc without asking.
-            on:close=handler(move |_: Event| interrupt())
+            on:close=dialog::closed(interrupt)
             on:keydown=handler(key)
         >
             {dialog::contents(is_open, contents)}

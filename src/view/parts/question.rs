@@ -74,7 +74,7 @@ impl Question {
             })
             .forget();
         };
-        let closed = move |_: web_sys::Event| {
+        let closed = move || {
             self.is_open.try_set(false);
             let is_cancelled = self.is_confirmed.try_get_value() == Some(false);
             if let Some(on_no) = self.on_no.filter(|_| is_cancelled) {
@@ -82,7 +82,7 @@ impl Question {
             }
         };
         view! {
-            <dialog node_ref=self.dialog aria-label=label on:close=handler(closed)>
+            <dialog node_ref=self.dialog aria-label=label on:close=dialog::closed(closed)>
                 <h2>{label}</h2>
                 <p translate="no">{question}</p>
                 <div class="row dialog-foot">

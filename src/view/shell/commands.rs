@@ -125,7 +125,7 @@ pub fn Commands() -> impl IntoView {
             aria-label="Commands"
             closedby="any"
             on:click=handler(dialog::close_if_outside)
-            on:close=handler(move |_: web_sys::Event| close())
+            on:close=dialog::closed(close)
             on:keydown=handler(move |event: KeyboardEvent| {
                 // The key that opens the dialog also closes it.
                 if is_palette_key(&event) {

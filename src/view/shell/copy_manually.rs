@@ -53,7 +53,7 @@ pub fn CopyManually() -> impl IntoView {
             class="copy-by-hand"
             node_ref=dialog
             aria-label="Copy manually"
-            on:close=handler(move |_: web_sys::Event| close())
+            on:close=dialog::closed(close)
         >
             {shown}
         </dialog>

@@ -4,7 +4,7 @@ use leptos::html::Dialog;
 use leptos::prelude::*;
 
 use crate::boot::deferred::{Deferred, Functions};
-use crate::reactive::boxed::{dynamic, handler, when};
+use crate::reactive::boxed::{dynamic, when};
 use crate::state::contexts::{contexts, pages};
 use crate::state::navigation::Navigation;
 use crate::view::lightbox::shown::{COMPARED, EXPLORED, SHOWN};
@@ -49,7 +49,7 @@ pub fn opening<F: Functions>(part: Deferred<F>, close: impl Fn() + Copy + 'stati
             class="opening"
             node_ref=dialog
             aria-label="Opening"
-            on:close=handler(move |_: web_sys::Event| close())
+            on:close=dialog::closed(close)
         >
             {dialog::close_button(close, true)}
             {deferred(part, |_| ().into_any())}

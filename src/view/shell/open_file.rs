@@ -133,7 +133,7 @@ pub fn OpenFile() -> impl IntoView {
             aria-label="Open file"
             closedby="any"
             on:click=handler(dialog::close_if_outside)
-            on:close=handler(move |_: web_sys::Event| close())
+            on:close=dialog::closed(close)
             on:dragover=handler(drag_over)
             on:drop=handler(drop_file)
             on:paste=handler(paste)

@@ -197,7 +197,7 @@ pub fn Shortcuts() -> impl IntoView {
             aria-label="Keyboard shortcuts"
             closedby="any"
             on:click=handler(dialog::close_if_outside)
-            on:close=handler(move |_: web_sys::Event| close(navigation, SHORTCUTS))
+            on:close=dialog::closed(move || close(navigation, SHORTCUTS))
         >
             {dialog::contents(is_open, contents)}
         </dialog>

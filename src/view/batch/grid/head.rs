@@ -84,7 +84,7 @@ fn cut(parameter: String, value: String, excerpt: String, space: Space) -> AnyVi
             on:click=handler(dialog::close_if_outside)
             style:--left=text(move || px(position.read().0))
             style:--edge=text(move || px(position.read().1))
-            on:close=handler(move |_: web_sys::Event| is_open.set(false))
+            on:close=dialog::closed(move || is_open.set(false))
         >
             {dialog::contents(is_open.into(), contents)}
         </dialog>
