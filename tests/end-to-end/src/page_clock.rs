@@ -43,12 +43,14 @@ impl Browser {
 
 impl FaultProxy {
     /// Installs a fake clock in the pages that the current tab loads through this proxy from now on.
-    /// [`FaultProxy::advance_clock`] moves it.
+    /// [`FaultProxy::advance_clock`] moves it. Hides the stream of events, which would change tasks while the clock stands
+    /// still.
     ///
     /// # Errors
     ///
     /// As for [`FaultProxy::before_each_page`].
     pub async fn control_clock(&self, browser: &Browser) -> Result<()> {
+        self.hide_events();
         self.before_each_page(browser, CLOCK).await
     }
 

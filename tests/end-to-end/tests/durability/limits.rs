@@ -72,8 +72,6 @@ async fn a_refused_generate_is_retried_after_retry_after() {
 async fn a_refused_status_stops_all_calls_until_retry_after() {
     let name = "a_refused_status_stops_all_calls_until_retry_after";
     run_until_settled(name, &["--speed", "1"], async |studio| {
-        // The refused poll is not made if the stream reports the end of the task before.
-        studio.proxy.hide_events();
         studio.proxy.control_clock(studio.browser).await?;
         for (prompt, after) in [
             ("in seconds", RetryAfter::Seconds(10)),

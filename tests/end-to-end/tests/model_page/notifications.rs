@@ -28,9 +28,8 @@ async fn notifications_are_offered_for_slow_task() {
         async |studio| {
             let browser = studio.browser;
             studio.proxy.before_each_page(browser, UNDECIDED).await?;
-            // The task runs as long as its polls are held.
-            studio.proxy.hide_events();
             studio.stop_clock().await?;
+            // The task runs as long as its polls are held.
             studio.proxy.add(Rule::every("/v2/status*", Fault::Hold));
             studio.type_prompt("a slow window").await?;
             browser.press(&by("button", "Generate")).await?;
