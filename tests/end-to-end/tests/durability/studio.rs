@@ -6,6 +6,7 @@ use atelier_end_to_end::studio::{self, MODEL, MODEL_NAME, Suite};
 use atelier_end_to_end::wait::{Seen, until};
 use atelier_end_to_end::{Result, http};
 use fantoccini::elements::Element;
+use fantoccini::key::Key;
 use fantoccini::wd::WindowHandle;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -126,11 +127,14 @@ impl Studio<'_> {
         Ok(())
     }
 
-    /// Fills the form and presses Generate.
+    /// Fills the form and presses Generate with the Enter key. A click would miss the button if a warning appeared above
+    /// it during the click.
     pub async fn press_generate(&mut self, form: &Form, prompt: &str) -> Result<()> {
         form.prompt.clear().await?;
         form.prompt.send_keys(prompt).await?;
-        form.generate.click().await?;
+        form.generate
+            .send_keys(&char::from(Key::Enter).to_string())
+            .await?;
         self.ledger.ask(prompt);
         Ok(())
     }
