@@ -29,6 +29,16 @@ impl Browser {
         }
     }
 
+    /// Presses an element with the Enter key. A click misses an element that moves during the click, for instance because
+    /// a warning appears above it.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Self::find`]; also if the element can't have the focus.
+    pub async fn press_with_enter(&self, query: &Query) -> Result<()> {
+        Ok(self.find(query).await?.send_keys(ENTER).await?)
+    }
+
     /// Opens the menu of a result and presses an element in it.
     ///
     /// # Errors

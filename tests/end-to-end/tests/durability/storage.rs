@@ -25,7 +25,7 @@ async fn complete_task_after(name: &str, script: &str) {
         browser
             .fill(&starting("textbox", "prompt"), "in memory")
             .await?;
-        browser.press(&by("button", "Generate")).await?;
+        browser.press_with_enter(&by("button", "Generate")).await?;
         browser.find(&containing("article", "in memory")).await?;
         browser.wait_for_text("Completed", TIMEOUT).await?;
         check_every_page_warns(browser).await?;

@@ -107,7 +107,9 @@ async fn another_tab_stores_a_batch_that_its_own_tab_could_not_store() {
         browser.open(&format!("{address}/tasks")).await?;
         browser.switch_to(&sender).await?;
         browser.run("window.full = true", vec![]).await?;
-        browser.press(&by("button", "Generate 3")).await?;
+        browser
+            .press_with_enter(&by("button", "Generate 3"))
+            .await?;
         browser.switch_to(&other).await?;
         browser.find(&batch).await?;
         browser.switch_to(&sender).await?;
